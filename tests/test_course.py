@@ -84,23 +84,24 @@ def test_a_day_is_whole_in_all_trees(day: Day) -> None:
 @each_day
 def test_enough_is_planted(day: Day) -> None:
     bars = sum(len(challenge.speeds) for challenge in load_challenges(day.hidden_tests))
+    few = 2 if day.number else 1
     wanted = (
         ("mistakes", len(planted.mistakes(day)), 6, f"tests/mistakes/{day.place}.py"),
-        ("honest alternatives", len(list(planted.honest(day))), 2, f"tests/honest/{day.place}/"),
-        ("laggards", len(planted.laggards(day)), 2 if bars else 0, f"tests/laggards/{day.place}.py"),
+        ("right alternatives", len(list(planted.right(day))), few, f"tests/right/{day.place}/"),
+        ("laggards", len(planted.laggards(day)), few if bars else 0, f"tests/laggards/{day.place}.py"),
     )
-    few = [
+    missing = [
         f"{least} {what} are wanted in {where}, there are {found}"
         for what, found, least, where in wanted
         if found < least
     ]
-    assert not few, "; ".join(few)
+    assert not missing, "; ".join(missing)
 
 
 @each_day
 def test_nothing_is_left_to_do_but_in_the_skeleton(day: Day) -> None:
     trees = [planted.TESTS / tree / f"{day.place}.py" for tree in ("mistakes", "laggards")]
-    files = (day.lesson, day.hidden_tests, day.solution, day.hints, *trees, *planted.honest(day))
+    files = (day.lesson, day.hidden_tests, day.solution, day.hints, *trees, *planted.right(day))
     left = [
         f"{path.relative_to(catalog.ROOT)}:{number}: {line.strip()}"
         for path in files
@@ -133,7 +134,7 @@ def test_what_is_shown_is_one_of_the_plain_cases(day: Day) -> None:
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
     places = {day.place for day in (*ALL, catalog.WARM_UP)}
     trees = [catalog.ROOT / tree for tree in ("days", "solutions", "solutions/fast", "hints")]
-    trees += [planted.TESTS / tree for tree in ("mistakes", "laggards", "honest", "right")]
+    trees += [planted.TESTS / tree for tree in ("mistakes", "laggards", "right")]
     strays = [
         str(path.relative_to(catalog.ROOT))
         for tree in trees
@@ -339,9 +340,9 @@ def test_every_fast_solution_belongs_to_a_day() -> None:
 
 
 def others(day: Day) -> list[Path]:
-    """Right files beside the solution: ours for a GPU alone, honest alternatives, public styles."""
+    """Right files beside the solution: ours for a GPU alone, other styles."""
     tuned = [day.fast_solution] if day.fast_solution.is_file() else []
-    return [*tuned, *planted.honest(day), *planted.right(day)]
+    return [*tuned, *planted.right(day)]
 
 
 @pytest.mark.parametrize(
@@ -350,8 +351,8 @@ def others(day: Day) -> list[Path]:
     ids=called,
 )
 def test_another_right_file_passes(day: Day, path: Path, graded: Grade) -> None:
-    public = path in planted.right(day)  # which meet no limit, and are predicted to be fast enough
-    verdict = graded(day.key, path, speed=public, limits=not public)
+    strict = Planted(day, "right", path).strictly_right
+    verdict = graded(day.key, path, speed=not strict, limits=strict)  # a prediction takes as long again
     assert passed(verdict), told(verdict)
 
 

@@ -1,6 +1,6 @@
 """`track dev bars FILE`: do the speed bars part right kernels from slow ones, and which would?
 
-A bar stands if the slowest right kernel (ours, ours tuned, honest alternatives) passes it with 15 % to spare,
+A bar stands if the slowest right kernel (ours, ours tuned, right alternatives) passes it with 15 % to spare,
 and the fastest laggard misses it by 15 %. A laggard counts on the bar of its day where it is slowest beside
 ours: there it is meant to fail.
 """
@@ -90,7 +90,7 @@ def held(day: Day, measured: Mapping[str, Measured]) -> Iterator[Held]:
     found = {bar: {n: r for n, r in measured[bar].items() if r.us} for bar in bars if bar in measured}
     meant = _meant(day, found)
     for bar, results in found.items():
-        right = {n: r.us for n, r in results.items() if n in ("ours", "fast") or n.startswith("honest: ")}
+        right = {n: r.us for n, r in results.items() if n in ("ours", "fast") or n.startswith("right: ")}
         slow = {name: results[name].us for name in meant.get(bar, ())}
         shares = {kind: getattr(bars[bar], kind) for kind in PEERS if PEERS[kind] in results}
         needed = {kind: results[PEERS[kind]].us / share for kind, share in shares.items() if share}

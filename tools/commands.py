@@ -94,14 +94,14 @@ def new(slug: str | None, after: int | None, day: str | None) -> None:
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
 def proof(arguments: tuple[str, ...]) -> None:
-    """Grade all that is planted: solutions, laggards, honest files, mistakes."""
+    """Grade all that is planted: solutions, laggards, right files, mistakes."""
     raise click.exceptions.Exit(_python("tools.proof", *arguments))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
 def seeds(arguments: tuple[str, ...]) -> None:
-    """Try solutions and honest files with many seeds; none may fail."""
+    """Try solutions and right files with many seeds; none may fail."""
     raise click.exceptions.Exit(_python("tools.seeds", *arguments))
 
 

@@ -2,7 +2,7 @@
 
 On this machine a Ray cluster of two nodes is made, a core each, and `track cohort grade` started on it.
 
-Without `--kills`, what is planted for the first days is handed in, solutions, mistakes, honest files and
+Without `--kills`, what is planted for the first days is handed in, solutions, mistakes, right files and
 exploits. After a third of the verdicts a node is killed and another one joins, after two thirds the driver is
 killed and started again. Then the table must hold the same statuses and diagnoses as single gradings.
 
@@ -124,7 +124,7 @@ def sources(number: int, rng: random.Random) -> list[dict[str, Any]]:
     for day in catalog.days()[:DAYS]:
         wrong = ((one.name, one.source(day)) for one in planted.mistakes(day) if one.shows(on_gpu=False))
         whole = (one for one in planted.exploits(day) if not (one.gpu or one.only))
-        files = (*planted.honest(day), *(one.path for one in whole), day.solution)
+        files = (*planted.right(day), *(one.path for one in whole), day.solution)
         right = ((path.stem, path.read_text(encoding="utf-8")) for path in files)
         found += [{"day": day.key, "source": source} for _, source in chain(wrong, right)]
     taken = rng.sample(found, min(number, len(found)))

@@ -1,6 +1,6 @@
 """Times on this machine's GPU, to hold predictions and bars against: `track dev measured FILE [DAY …]`.
 
-Every solution, honest alternative and laggard on every bar of its day, in turns with torch, torch.compile,
+Every solution, right alternative and laggard on every bar of its day, in turns with torch, torch.compile,
 libraries and a copy, as `track bench` times them; and what the driver says of their kernels.
 """
 
@@ -28,12 +28,12 @@ KEPT = catalog.ROOT / "tests" / "measured.jsonl"  # the times that the pages of 
 
 
 def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
-    """Name, source, and why the meter cannot see it: our solutions, honest alternatives, laggards."""
+    """Name, source, and why the meter cannot see it: our solutions, right alternatives, laggards."""
     yield "ours", day.solution.read_text(encoding="utf-8"), ""
     if day.fast_solution.is_file():
         yield "fast", day.fast_solution.read_text(encoding="utf-8"), ""
-    for path in planted.honest(day):
-        yield f"honest: {path.stem}", path.read_text(encoding="utf-8"), ""
+    for path in planted.right(day):
+        yield f"right: {path.stem}", path.read_text(encoding="utf-8"), ""
     for laggard in planted.laggards(day):
         yield laggard.name, laggard.source(day), laggard.unseen
 

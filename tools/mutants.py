@@ -131,7 +131,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", choices=OPERATORS, metavar="OPERATOR", help=", ".join(OPERATORS)
     )
-    parser.add_argument("--file", action="append", metavar="NAME", help="solution, fast, or an honest file's")
+    parser.add_argument("--file", action="append", metavar="NAME", help="solution, fast, or a right file's")
     parser.add_argument("--every", **whole, default=1, help="a sample: every Nth of them")
     parser.add_argument("--jobs", **whole, default=os.cpu_count() or 1, help="so many at once; every core")
     parser.add_argument("--seed", **whole, default=1, help="of all that is drawn; 1 unless told")

@@ -27,7 +27,7 @@ class Mutant:
     """A right file with one edit.
 
     Attributes:
-        file: `solution`, `fast`, or the stem of an honest file.
+        file: `solution`, `fast`, or the stem of a right file.
         function: that holds the edit.
         number: of the line.
         operator: the edit's name in OPERATORS.
@@ -58,7 +58,7 @@ class Mutant:
 def files(day: Day) -> dict[str, Path]:
     """The right files of a day, by what a mutant calls them."""
     fast = {"fast": day.fast_solution} if day.fast_solution.is_file() else {}
-    return {"solution": day.solution, **fast, **{path.stem: path for path in planted.honest(day)}}
+    return {"solution": day.solution, **fast, **{path.stem: path for path in planted.right(day)}}
 
 
 def mutants(day: Day, file: str, source: str) -> list[Mutant]:

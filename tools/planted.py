@@ -1,4 +1,4 @@
-"""Files that the grader must judge in a known way: mistakes, laggards, honest alternatives and exploits."""
+"""Files that the grader must judge in a known way: mistakes, laggards, right alternatives and exploits."""
 
 from __future__ import annotations
 
@@ -250,14 +250,14 @@ def equivalents(day: Day) -> list[Equivalent]:
     return _named(day, "equivalents") if listed else []
 
 
-def honest(day: Day) -> Iterator[Path]:
-    """Right solutions in another style than ours, which have no limits."""
-    yield from sorted((TESTS / "honest" / day.place).glob("*.py"))
-
-
 def right(day: Day) -> Iterator[Path]:
-    """Right solutions in the styles that public code has; they may have limits."""
+    """Right solutions in other styles than ours, public code's among them."""
     yield from sorted((TESTS / "right" / day.place).glob("*.py"))
+
+
+def may_have_limits(path: Path) -> bool:
+    """Whether a right solution's docstring says that it does: it then passes where limits are only told."""
+    return "May have limits." in (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
 
 
 def _named(day: Day, tree: str) -> list[Any]:

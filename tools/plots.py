@@ -12,14 +12,14 @@ MARGIN = 44  # room for `100 ms`
 # Around their middle: a circle, a square and a triangle, which tell without a colour.
 MARKS = {
     "ours": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
-    "honest": "m-3.5-3.5h7v7h-7z",
+    "right": "m-3.5-3.5h7v7h-7z",
     "slow": "m0-4.5l4.5 8h-9z",
 }
 
 
 @dataclass(frozen=True)
 class Point:
-    """A kernel in the scatter plot, in µs. `kind` is a class of site.css: ours, honest or slow."""
+    """A kernel in the scatter plot, in µs. `kind` is a class of site.css: ours, right or slow."""
 
     predicted: float
     measured: float

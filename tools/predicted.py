@@ -1,6 +1,6 @@
 """Predicted against measured: `track dev predicted [--write] [--gpu KEY] [--measured FILE] [DAY …]`.
 
-It prints what is predicted for every solution, honest alternative and laggard; `--write` keeps the solutions'
+It prints what is predicted for every solution, right alternative and laggard; `--write` keeps the solutions'
 times in ours.json, which the check holds learners against. (`slack` there is a solution's ratio to its bar on
 a GPU, as `track grade` prints it.) With a file of times that `track dev measured` made on a GPU, or with
 performance/predict/README.md, they stand beside; below, the rank correlation, and whether the driver reported

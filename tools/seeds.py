@@ -1,6 +1,6 @@
 """Right kernels with many seeds: `track dev seeds [--seeds N] [-k ID] [--file FILE] [--gpu] [DAY …]`.
 
-A row a file, of a day's solution, fast solution and honest alternatives: how many cases were tried, how many
+A row a file, of a day's solution, fast solution and right alternatives: how many cases were tried, how many
 failed, how many passed only since they are known to be ill-conditioned, and how many came near: with errors a
 quarter larger they would have failed. Nothing may fail with any seed; what comes near deserves more of them.
 """
@@ -121,7 +121,7 @@ def right(day: Day) -> Iterator[Path]:
     yield day.solution
     if day.fast_solution.is_file():
         yield day.fast_solution
-    yield from planted.honest(day)
+    yield from planted.right(day)
 
 
 def main() -> None:

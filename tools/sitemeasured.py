@@ -21,7 +21,7 @@ TOP = """\
 
 {how}
 
-*ours* is the day's solution or its tuned form, *honest* a right kernel in another style, everything else
+*ours* is the day's solution or its tuned form, *right* a right kernel in another style, everything else
 is right and *slow* by design. [How speed is predicted](grader/performance/predict/README.md), from which
 facts, and every time that is drawn here.
 
@@ -75,7 +75,7 @@ def points() -> list[plots.Point]:
 def _kind(kernel: str) -> str:
     if kernel in ("ours", "fast"):
         return "ours"
-    return "honest" if kernel.startswith("honest") else "slow"
+    return "right" if kernel.startswith("right: ") else "slow"
 
 
 def page() -> str:

@@ -67,7 +67,7 @@ def nearest(days: Sequence[Day], within: float) -> Iterator[Planted]:
 
 def _measured_as(one: Planted) -> str:
     """Its name in `track dev measured`."""
-    names = {"solution": "ours", "fast": "fast", "honest": f"honest: {one.name}", "laggard": one.name}
+    names = {"solution": "ours", "fast": "fast", "right": f"right: {one.name}", "laggard": one.name}
     return names.get(one.kind, "")
 
 

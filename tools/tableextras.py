@@ -30,7 +30,7 @@ TOP = """\
 {how}
 All times are milliseconds; `self_attention` and `write_the_test` have no bar.
 
-- *ours* is the solution in this folder, *honest* our right kernels in another style, *laggards* right ones
+- *ours* is the solution in this folder, *right* our right kernels in another style, *laggards* right ones
   that are slow by design; each was timed in turns with its peers, by `track dev measured`, which wrote
   [this file](../../tests/measured.jsonl).
 - *torch* is the call that the bar is set against, or the reference; *compile* is the same by torch.compile.
@@ -39,7 +39,7 @@ All times are milliseconds; `self_attention` and `write_the_test` have no bar.
   8192³, whichever takes longer. *needed* is the slowest time that passes.
 - *mistakes* are planted ones that the grader caught, of a bug hunt all sets of its bugs among them.
 
-| extra | bar | limit | ours | honest | laggards | torch | compile | Liger | needed | mistakes |
+| extra | bar | limit | ours | right | laggards | torch | compile | Liger | needed | mistakes |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
 MEASURED = "A row is of one run, the last on one {gpu}, {date}: {versions}. Times in brackets are predicted."
@@ -99,14 +99,14 @@ def row(day: Day, bar: str, speed: Speed, times: Times, caught: str) -> str:
     peers = {"copy": _us(times, "copy"), "torch": _us(times, "eager")}
     needed = max(peers[who] / share if share else 0.0 for who, share in shares.items())
     slow = [_us(times, laggard.name) for laggard in planted.laggards(day)]
-    honest = [_us(times, name) for name in times if name.startswith("honest: ")]
+    right = [_us(times, name) for name in times if name.startswith("right: ")]
     limit = next((result.point.limit_us for result in times.values()), 0.0)
     cells = [
         f"[{day.slug}](../../days/{day.place}/README.md)",
         f"`{entry}` {case.replace('-', ' ')}, {part}: {asked}",
         _ms(limit),
         _ms(_us(times, "ours")) if "ours" in times else f"({known()[bar].us / 1e3:.3f})",
-        _ms(*honest),
+        _ms(*right),
         _ms(*slow),
         _ms(peers["torch"]),
         _ms(_us(times, "compile")),

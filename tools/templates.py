@@ -124,8 +124,6 @@ TODO: the steps, numbered, without code.
 MISTAKES = '''\
 """$who: what is done wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 mistakes: list[Mistake] = [
@@ -134,9 +132,7 @@ mistakes: list[Mistake] = [
 '''
 
 LAGGARDS = '''\
-"""$who: right answers that are needlessly slow, two for every speed bar."""
-
-from __future__ import annotations
+"""$who: right answers that are needlessly slow, for every speed bar."""
 
 from tools.planted import Laggard
 
@@ -145,7 +141,7 @@ laggards: list[Laggard] = [
 ]
 '''
 
-HONEST = '''\
+RIGHT = '''\
 """TODO: a right kernel in another style than the solution's; here programs that walk on over the elements."""
 
 import torch
@@ -176,5 +172,5 @@ FILES = {
     "hints/$place.md": HINTS,
     "tests/mistakes/$place.py": MISTAKES,
     "tests/laggards/$place.py": LAGGARDS,
-    "tests/honest/$place/in_another_style.py": HONEST,
+    "tests/right/$place/in_another_style.py": RIGHT,
 }

@@ -24,8 +24,8 @@ from grader.verdict import HARMLESS, SpeedResult, Verdict
 from tools import planted
 from tools.truth import untrue
 
-Kind = Literal["solution", "fast", "honest", "right", "laggard", "mistake", "bugs", "exploit"]
-RIGHT: tuple[Kind, ...] = ("solution", "fast", "honest", "right")
+Kind = Literal["solution", "fast", "right", "laggard", "mistake", "bugs", "exploit"]
+RIGHT: tuple[Kind, ...] = ("solution", "fast", "right")
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,12 @@ class Planted:
         """Whether it must be seen how fast it is; what is wrong before fails first."""
         wrong = isinstance(self.file, planted.Mistake) and self.file.fails != "fast"
         return not (wrong or isinstance(self.file, Bugged))
+
+    @property
+    def strictly_right(self) -> bool:
+        """Whether it passes where every limit is a requirement."""
+        limited = isinstance(self.file, Path) and planted.may_have_limits(self.file)
+        return self.kind in RIGHT and not limited
 
     @property
     def by_values(self) -> bool:
@@ -115,7 +121,6 @@ def planned(day: Day, on_gpu: bool) -> Iterator[Planted]:
     yield Planted(day, "solution", day.solution)
     if day.fast_solution.is_file():
         yield Planted(day, "fast", day.fast_solution)
-    yield from (Planted(day, "honest", path) for path in planted.honest(day))
     yield from (Planted(day, "right", path) for path in planted.right(day))
     yield from (Planted(day, "laggard", each) for each in planted.laggards(day))
     yield from (Planted(day, "mistake", each) for each in planted.mistakes(day) if each.shows(on_gpu))
@@ -174,7 +179,7 @@ def _graded(
             only=only,
             cases=cases,
             speed=each.timed and timed,
-            limits=each.kind in ("solution", "fast", "honest"),
+            limits=each.strictly_right,
         )
 
 
@@ -246,7 +251,6 @@ def _held(each: Planted, verdict: Verdict, told: Verdict) -> Iterator[str]:
 CHECKS = {
     "solution": _right,
     "fast": _right,
-    "honest": _right,
     "right": _right,
     "laggard": _slow,
     "mistake": _caught,

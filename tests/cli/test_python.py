@@ -24,11 +24,14 @@ if "--fall" in sys.argv:
 """
 
 
-def test_a_file_runs_with_its_arguments_and_its_kernels_without_a_gpu(learner: Learner) -> None:
+def test_a_file_runs_with_its_arguments_and_its_traceback_begins_in_it(learner: Learner) -> None:
     (learner.folder / "try.py").write_text(DOUBLING)
-    answer = learner.types("python", "--cpu", "try.py", "-k", "--size", "3")
-    assert answer.code == 0, answer.err
-    assert answer.out == "[0.0, 2.0, 4.0, 6.0] ['-k', '--size', '3'] __main__\n"
+    answer = learner.types("python", "--cpu", "try.py", "-k", "--fall")
+    assert answer.out == "[0.0, 2.0, 4.0, 6.0] ['-k', '--fall'] __main__\n"
+    assert answer.code == 1
+    told = answer.err[answer.err.index("Traceback") :].splitlines()
+    assert "try.py" in told[1]
+    assert told[-1] == "ValueError: fell"
 
 
 def test_with_interpret_a_kernel_runs_line_by_line_and_may_print(learner: Learner) -> None:
@@ -43,15 +46,6 @@ def test_with_interpret_a_kernel_runs_line_by_line_and_may_print(learner: Learne
     refused = learner.types("python", "--cpu", "try.py")
     assert refused.code == 1
     assert "int32[constexpr[4]] is not string" in refused.err
-
-
-def test_its_traceback_begins_in_the_file_and_its_exit_code_is_kept(learner: Learner) -> None:
-    (learner.folder / "try.py").write_text(DOUBLING)
-    answer = learner.types("python", "--cpu", "try.py", "--fall")
-    assert answer.code == 1
-    told = answer.err[answer.err.index("Traceback") :].splitlines()
-    assert "try.py" in told[1]
-    assert told[-1] == "ValueError: fell"
 
 
 def test_a_file_of_the_course_is_found_from_anywhere_and_another_is_missed(learner: Learner) -> None:

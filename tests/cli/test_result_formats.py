@@ -68,7 +68,7 @@ def test_check50_says_what_was_skipped_and_why() -> None:
     ]
 
 
-@pytest.mark.parametrize("words", [("--format", "gradescope"), ("--format", "check50"), ("--json",)])
+@pytest.mark.parametrize("words", [("--format", "gradescope"), ("--json",)])
 def test_a_document_goes_where_it_is_asked_for(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "my.py").write_text(SOLUTION_1, encoding="utf-8")
     learner = Learner(tmp_path)

@@ -8,11 +8,5 @@ equivalents = [
         "out_ptrs = out_ptr + offs_m[:, None].to(tl.int64) * n + offs_n[None, :]",
         "out_ptrs = out_ptr + offs_m[:, None] * n + offs_n[None, :]",
         "day 5 promises no result of 2³¹ elements: day 6 teaches what they take",
-    ),
-    Equivalent(
-        "row_by_row:add_row",
-        "i = tl.program_id(0).to(tl.int64)",
-        "i = tl.program_id(0)",
-        "day 5 promises no result of 2³¹ elements: day 6 teaches what they take",
-    ),
+    )
 ]

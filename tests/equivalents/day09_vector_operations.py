@@ -15,10 +15,4 @@ equivalents = [
         "u = x.to(tl.float32) + bias[None, :]",
         "fp32 on the other side promotes it",
     ),
-    Equivalent(
-        "row_loop:row_kernel",
-        "v += tl.load(b_ptr + cols, mask=inside, other=0.0).to(tl.float32)",
-        "v += tl.load(b_ptr + cols, mask=inside, other=0.0)",
-        "fp32 on the other side promotes it",
-    ),
 ]

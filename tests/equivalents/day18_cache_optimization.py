@@ -4,9 +4,6 @@ from tools.planted import Equivalent
 
 equivalents = [
     Equivalent(
-        "solution:matmul_kernel",
-        "if EVEN_K:",
-        "if False:",
-        "slower alone: a mask that is always true",
-    ),
+        "solution:matmul_kernel", "if EVEN_K:", "if False:", "slower alone: a mask that is always true"
+    )
 ]

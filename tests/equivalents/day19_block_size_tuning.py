@@ -10,10 +10,7 @@ equivalents = [
         "slower alone: how many rows of tiles share what L2 holds",
     ),
     Equivalent(
-        "solution:linear_relu_kernel",
-        "if EVEN_K:",
-        "if False:",
-        "slower alone: a mask that is always true",
+        "solution:linear_relu_kernel", "if EVEN_K:", "if False:", "slower alone: a mask that is always true"
     ),
     Equivalent(
         "solution:linear_relu_kernel",

@@ -8,5 +8,5 @@ equivalents = [
         "SPLIT_K = choose_split_k(tiles_m * tiles_n, triton.cdiv(k, BLOCK_K))",
         "SPLIT_K = choose_split_k(tiles_m * tiles_n, k // BLOCK_K)",
         "slower alone: how many parts k has",
-    ),
+    )
 ]

@@ -8,5 +8,5 @@ equivalents = [
         "x = tl.load(x_ptrs, mask=mask).to(tl.float32)",
         "x = tl.load(x_ptrs, mask=mask)",
         "scale is fp32, and promotes it",
-    ),
+    )
 ]

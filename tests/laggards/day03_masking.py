@@ -1,5 +1,3 @@
 """Day 03 has no speed bar: one program on one block measures the launch, not the kernel."""
 
-from __future__ import annotations
-
 laggards: list = []

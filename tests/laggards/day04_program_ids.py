@@ -1,7 +1,5 @@
 """Day 04: right answers by programs that do not share the work."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 FIRST = "first = tl.program_id(0) * BLOCK"
@@ -15,12 +13,4 @@ laggards = [
     ),
     # Block b is computed b + 1 times: each program goes on to the end, one block at a time.
     Laggard("every program walks all blocks to the end", swap={STRIDE: "stride = BLOCK"}),
-    # Neighbouring lanes lie 2048 elements apart: a 32-byte sector for each 4 bytes.
-    Laggard(
-        "a program takes every P-th element, not every P-th block",
-        swap={
-            FIRST: "first = tl.program_id(0)",
-            "offs = start + tl.arange(0, BLOCK)": "offs = start + tl.num_programs(0) * tl.arange(0, BLOCK)",
-        },
-    ),
 ]

@@ -1,7 +1,5 @@
 """Day 05: right sums in tiles of the wrong shape; without a GPU they are larger."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 TILE = "BLOCK_M, BLOCK_N = 32, 128"

@@ -1,7 +1,5 @@
 """Day 06: right sums by tiles of the wrong shape, or by too few programs."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Day 07: right transposes that use 4 bytes of each 32-byte sector, on one side or the other."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 TILE = "BLOCK_M, BLOCK_N = 64, 64"

@@ -1,7 +1,5 @@
 """Day 08: right answers at a tenth to a half of the speed of memory."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [
@@ -10,8 +8,6 @@ laggards = [
         "blocks of 32, one warp each",
         swap={"    BLOCK = 1024": "    BLOCK = 32", "BLOCK=BLOCK": "BLOCK=BLOCK, num_warps=1"},
     ),
-    # 128 lanes compute the same sum, 4 bytes at a time.
-    Laggard("one element a program", file="one_element.py"),
     # A million programs, of which a GPU starts 0.9 a clock: 0.64 ms, where the bytes take 0.38.
     Laggard("blocks of 128", swap={"    BLOCK = 1024": "    BLOCK = 128"}),
 ]

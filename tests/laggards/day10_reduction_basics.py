@@ -1,7 +1,5 @@
 """Day 10: right sums by one SM of a whole GPU, or by a queue for one address."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

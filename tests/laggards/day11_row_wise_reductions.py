@@ -1,7 +1,5 @@
 """Day 11: right answers that read the matrix three times, or start a program for every 64 bytes."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [
@@ -10,9 +8,6 @@ laggards = [
     # 2**22 programs on rows of 16: 112 of 128 threads hold nothing, and starting them is most of the time.
     Laggard(
         "one row a program, however short",
-        swap={
-            "max(4096 // BLOCK_N, 1)": "1",
-            "BLOCK_M * BLOCK_N // 512": "max(BLOCK_N // 512, 4)",
-        },
+        swap={"max(4096 // BLOCK_N, 1)": "1", "BLOCK_M * BLOCK_N // 512": "max(BLOCK_N // 512, 4)"},
     ),
 ]

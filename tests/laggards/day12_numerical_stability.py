@@ -1,7 +1,5 @@
 """Day 12: right answers that read the matrix twice from HBM, or with too few bytes on their way."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Day 13: right answers that move four times the bytes, or keep too few warps busy."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

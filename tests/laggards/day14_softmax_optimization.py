@@ -1,7 +1,5 @@
 """Day 14: right answers that move the matrix five times, or do the work over and over."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [
@@ -16,6 +14,4 @@ laggards = [
             "sms * (32 // num_warps)": "sms",
         },
     ),
-    # The same results, written by every program whose number is no larger than the row's.
-    Laggard("rows are visited one by one by every program", swap={"n_rows, tl.num_programs(0))": "n_rows)"}),
 ]

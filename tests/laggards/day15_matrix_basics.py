@@ -1,7 +1,5 @@
 """Day 15: right answers that read a row-major matrix down its columns, or with too few programs."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 TILE = "BLOCK_M, BLOCK_N = (2, 2048) if a.stride(1) <= a.stride(0) else (32, 256)"

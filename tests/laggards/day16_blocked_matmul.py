@@ -1,7 +1,5 @@
 """Day 16: right products that never reach the matrix units."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

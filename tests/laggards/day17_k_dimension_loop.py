@@ -1,7 +1,5 @@
 """Day 17: right products whose tiles are too small, or that never reach the matrix units."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 TILE = "(128, 256, 64) if large else (64, 64, 32)"

@@ -1,11 +1,8 @@
 """Day 19: right answers from numbers that were never measured, or measured on another problem."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 CONFIGS = "configs=CONFIGS"
-SIDE = "16 if torch.cuda.is_available() else 32"  # larger without a GPU
 # Every problem goes to the tuned kernel.
 TUNED = {"    if m >= 128 and": "    if False and"}
 
@@ -14,11 +11,6 @@ laggards = [
     Laggard(
         "one small config for every problem",
         swap=TUNED | {CONFIGS: "configs=[config(32, 32, 32, num_warps=4, num_stages=2)]"},
-    ),
-    # 8 operations a byte, and eight matrix instructions of 16 x 8 for each round of index arithmetic.
-    Laggard(
-        "the smallest tile that tl.dot takes",
-        swap=TUNED | {CONFIGS: f"configs=[config({SIDE}, {SIDE}, {SIDE}, num_warps=4, num_stages=1)]"},
     ),
     # 512 sums a thread, of 255 registers: 8437 spill instructions.
     Laggard(

@@ -1,7 +1,5 @@
 """Day 20: right answers from too few programs, or from more partial sums than there is input."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

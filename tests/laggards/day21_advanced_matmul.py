@@ -1,7 +1,5 @@
 """Day 21: right answers whose tiles are too small to feed the matrix units."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 HEIGHT = "min(max(triton.next_power_of_2(average), 16), 128 if half else 64)"

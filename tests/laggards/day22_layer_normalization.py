@@ -1,7 +1,5 @@
 """Day 22: right answers that move twice the bytes, or have too few of them on their way."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,6 +1,4 @@
-"""Day 23: right answers whose sums wait for one program, or that ask for too few bytes at once."""
-
-from __future__ import annotations
+"""Day 23: right answers whose sums wait for one program."""
 
 from tools.planted import Laggard
 
@@ -12,6 +10,4 @@ laggards = [
     ),
     # dx is fast, but then dy and s are read again, by one program.
     Laggard("dweight and dbias are summed by one program", file="one_program.py"),
-    # 128 bytes of x and of residual on their way for each warp, and s is read twice again.
-    Laggard("the forward pass walks along each row in steps of 64 columns", file="narrow.py"),
 ]

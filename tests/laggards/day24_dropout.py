@@ -1,7 +1,5 @@
 """Day 24: right masks, drawn with too few bytes in flight."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

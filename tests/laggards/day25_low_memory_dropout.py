@@ -1,7 +1,5 @@
 """Day 25: right masks in no memory at all, worked out too slowly."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

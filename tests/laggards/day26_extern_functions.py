@@ -1,7 +1,5 @@
 """Day 26: right answers that compute in fp64, or meet in memory halfway."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

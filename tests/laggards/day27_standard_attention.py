@@ -1,7 +1,5 @@
 """Day 27: no bar on speed, so nothing that only is slow."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards: list[Laggard] = []

@@ -1,7 +1,5 @@
 """Day 28: right answers that keep the matrix units idle, or waiting for registers."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 CAST = ".to(tl.float32)"
@@ -17,8 +15,5 @@ laggards = [
         swap={**NO_UNITS, "(128, 64, 8) if matrix_units else": "(32, 64, 8) if matrix_units else"},
     ),
     # Sums and scores are 768 fp32 numbers a lane where 255 registers are: most of them live in memory.
-    Laggard(
-        "one warp for 128 queries",
-        swap={"num_warps=num_warps": "num_warps=1"},
-    ),
+    Laggard("one warp for 128 queries", swap={"num_warps=num_warps": "num_warps=1"}),
 ]

@@ -1,5 +1,3 @@
 """Day 30 has no speed bar: whoever stores the scores fails the memory bar, so that is a mistake."""
 
-from __future__ import annotations
-
 laggards: list = []

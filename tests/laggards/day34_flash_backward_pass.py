@@ -1,6 +1,4 @@
-"""Day 34: right gradients that are computed twice, added in memory, or not by the matrix units."""
-
-from __future__ import annotations
+"""Day 34: right gradients that are computed for nothing, or in fp32."""
 
 from tools.planted import Laggard
 
@@ -8,9 +6,6 @@ BLOCKS = "tall, narrow = 64, 32"
 LOADED = "mask=(offs_m < n_rows - start)[:, None] & (offs_d < D)[None, :], other=0.0)"
 
 laggards = [
-    # 5 products instead of 7, but each program of 16 keys adds its part of dq in memory: 17 GB of fp32
-    # atomics for the timed case, where dq is 67 MB. Added in fp16 they would be half of that, and wrong.
-    Laggard("one loop, dq by fp32 atomics, 16 keys a program", file="atomics.py"),
     # Half of the scores are computed for nothing, and blocks of 32 read what passes by 128 times.
     Laggard(
         "no causal block is skipped, 32 rows a program",

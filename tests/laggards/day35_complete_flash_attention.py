@@ -1,7 +1,5 @@
 """Day 35: right answers that compute more than they need, or without the matrix units."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BLOCKS = (

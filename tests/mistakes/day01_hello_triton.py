@@ -1,7 +1,5 @@
 """Day 01: what a first kernel gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty_like(x)"
@@ -11,21 +9,13 @@ RETURN = "    return y"
 
 mistakes = [
     Mistake("x itself is returned", {RETURN: "    return x"}, "input"),
-    Mistake("the result is written into x", {ALLOCATION: "y = x"}, "input"),
     Mistake("the kernel stores through x_ptr", {STORE: "tl.store(x_ptr + offs, y)"}, "changed its input"),
     Mistake("the one is never added", {COMPUTE: "y = 2 * x"}, "off by"),
-    Mistake("the one is doubled too", {COMPUTE: "y = 2 * (x + 1)"}, "off by"),
     Mistake("the result is always fp32", {ALLOCATION: "y = torch.empty(x.shape, device=x.device)"}, "dtype"),
-    Mistake(
-        "one element is computed, not a block",
-        {"offs = tl.arange(0, BLOCK)": "offs = tl.arange(0, 1)"},
-        "never written",
-    ),
     Mistake(
         "the block is half the vector", {"BLOCK=x.numel()": "BLOCK=max(x.numel() // 2, 1)"}, "never written"
     ),
     Mistake("the block is always 1024", {"BLOCK=x.numel()": "BLOCK=1024"}, "past the end"),
-    Mistake("the result lands one element late", {STORE: "tl.store(y_ptr + 1 + offs, y)"}, "past the end"),
     Mistake("BLOCK is not a constexpr", {"BLOCK: tl.constexpr": "BLOCK"}, "constexpr"),
     Mistake("x is loaded without offsets", {"tl.load(x_ptr + offs)": "tl.load(x_ptr)"}, "is right"),
     Mistake(

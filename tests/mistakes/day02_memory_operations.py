@@ -1,7 +1,5 @@
 """Day 02: what pointer arithmetic gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(count, dtype=x.dtype, device=x.device)"
@@ -15,16 +13,8 @@ mistakes = [
         "offsets are counted in bytes", {LOAD: "tl.load(x_ptr + index * stride_x * 4)"}, "past the end of"
     ),
     Mistake("start is ignored", {INDEX: "index = offs * step"}, "is right"),
-    Mistake("step is ignored", {INDEX: "index = start + offs"}, "is right"),
     Mistake("start is multiplied by the step", {INDEX: "index = (start + offs) * step"}, "past the end of x"),
-    Mistake("a negative step walks up", {INDEX: "index = start + offs * tl.abs(step)"}, "past the end of x"),
     Mistake("x is taken to be contiguous", {LOAD: "tl.load(x_ptr + index)"}, "stride", fails="edges"),
-    Mistake(
-        "the stride scales the step but not the start",
-        {LOAD: "tl.load(x_ptr + start + offs * step * stride_x)"},
-        "stride",
-        fails="edges",
-    ),
     Mistake(
         "y is written with x's stride",
         {STORE: "tl.store(y_ptr + offs * stride_x, x)"},

@@ -1,7 +1,5 @@
 """Day 03: what masks get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty_like(x)"
@@ -25,15 +23,7 @@ mistakes = [
     Mistake(
         "the bounds are chained as in Python", {BOUNDS: "0 <= source < n"}, "takes no chained comparison"
     ),
-    Mistake("other= is left out", {OTHER: ""}, "is right"),
-    Mistake("other= is 0", {OTHER: ", other=0.0"}, "is right"),
     Mistake("k is subtracted", {SOURCE: "source = offs - k"}, "moves the other way"),
-    Mistake("k is ignored", {SOURCE: "source = offs"}, "is right"),
-    Mistake(
-        "the index is clamped, so the ends repeat",
-        {SOURCE: "source = tl.minimum(tl.maximum(offs + k, 0), n - 1)"},
-        "is right",
-    ),
     Mistake("the vector wraps around", {SOURCE: "source = (offs + k + n) % n"}, "wraps around"),
     Mistake(
         "only lanes with an element of x are stored",

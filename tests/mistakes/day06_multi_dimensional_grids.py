@@ -1,14 +1,10 @@
 """Day 06: what grids of three axes and strides of three dimensions get wrong, and what must be said of it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-A_STRIDES = "offs_m[:, None] * stride_am + offs_n[None, :] * stride_an"
 EXPAND = "b = b.expand(B, M, N)"
 GRID = "grid = (B, triton.cdiv(N, BLOCK_N), triton.cdiv(M, BLOCK_M))"
 MASK = "mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)"
-OUT = "out_ptr + (pid_b * M + offs_m[:, None]) * N + offs_n[None, :]"
 RETURN = "    return out"
 
 mistakes = [
@@ -17,7 +13,6 @@ mistakes = [
         {GRID: "grid = (B, triton.cdiv(M, BLOCK_M), triton.cdiv(N, BLOCK_N))"},
         "never written",
     ),
-    Mistake("the batch is not in the grid", {GRID: GRID.replace("(B,", "(1,")}, "never written"),
     Mistake("the grid rounds down", {GRID: "grid = (B, N // BLOCK_N, M // BLOCK_M)"}, "ound up"),
     Mistake(
         "rows go unmasked where the columns fill whole blocks",
@@ -25,37 +20,11 @@ mistakes = [
         "lets every lane through",
     ),
     Mistake("a's batch stride is ignored", {"a_ptr + pid_b * stride_ab + ": "a_ptr + "}, "matrix"),
-    Mistake("b's batch stride is ignored", {"b_ptr + pid_b * stride_bb + ": "b_ptr + "}, "matrix"),
-    Mistake(
-        "every matrix is written over the first", {OUT: OUT.replace("pid_b * M + ", "")}, "never written"
-    ),
-    Mistake(
-        "matrices of out are taken to be N apart",
-        {OUT: "out_ptr + pid_b * N + offs_m[:, None] * N + offs_n[None, :]"},
-        "never written",
-    ),
     Mistake("b is read with a's strides", {"*a.stride(), *b.stride()": "*a.stride(), *a.stride()"}, "stride"),
     Mistake("b is not expanded: [M, N] has two strides", {EXPAND: ""}, "argument"),
     Mistake(
-        "a's row and column strides are swapped",
-        {A_STRIDES: "offs_m[:, None] * stride_an + offs_n[None, :] * stride_am"},
-        "stride",
-    ),
-    Mistake(
         "columns of a are taken to lie side by side",
         {"offs_n[None, :] * stride_an": "offs_n[None, :]"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "rows of a are taken to be N apart",
-        {"offs_m[:, None] * stride_am": "offs_m[:, None] * N"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "out is written with a's strides",
-        {OUT: f"out_ptr + pid_b * stride_ab + {A_STRIDES}"},
         "stride",
         fails="edges",
     ),
@@ -72,13 +41,6 @@ mistakes = [
         "past the end of",
     ),
     Mistake("the result is always fp32", {"dtype=a.dtype, ": ""}, "dtype"),
-    Mistake(
-        "a is copied first",
-        {EXPAND: f"a, {EXPAND.replace(' =', ' = a.contiguous(),', 1)}"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake("b is copied in full size", {EXPAND: f"{EXPAND}.contiguous()"}, "torch", fails="honest"),
     Mistake("torch does the work", {RETURN: "    return torch.add(a, b, out=out)"}, "torch", fails="honest"),
     Mistake(
         "the batch is on the last axis of the grid",

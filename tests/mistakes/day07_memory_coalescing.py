@@ -1,7 +1,5 @@
 """Day 07: what a transpose gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n, m, dtype=x.dtype, device=x.device)"
@@ -29,29 +27,10 @@ mistakes = [
     ),
     Mistake("rows of y are taken to be n apart", {"offs_n[:, None] * m": "offs_n[:, None] * n"}, "stride"),
     Mistake(
-        "y is written like x: nothing is transposed",
-        {
-            "offs_n[:, None] * m + offs_m[None, :]": "offs_m[:, None] * n + offs_n[None, :]",
-            STORE: "tl.store(y_ptrs, x, mask=mask)",
-        },
-        "is right",
-    ),
-    Mistake(
         "columns of x are taken to lie side by side",
         {"offs_n[None, :] * stride_xn": "offs_n[None, :]"},
         "stride",
         fails="edges",
-    ),
-    Mistake(
-        "rows of x are taken to be n apart",
-        {"offs_m[:, None] * stride_xm": "offs_m[:, None] * n"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "the strides arrive in the wrong order",
-        {"x.stride(0), x.stride(1)": "x.stride(1), x.stride(0)"},
-        "stride",
     ),
     Mistake("the mask has rows only", {MASK: "mask = offs_m[:, None] < m"}, "both sides"),
     Mistake(
@@ -67,24 +46,12 @@ mistakes = [
     ),
     Mistake("the store has no mask", {", mask=tl.trans(mask))": ")"}, "Unmasked store"),
     Mistake("the grid rounds down", {GRID: "((m // BLOCK_M) * (n // BLOCK_N),)"}, "ound up"),
-    Mistake("the grid has one row of tiles", {GRID: "(triton.cdiv(n, BLOCK_N),)"}, "never written"),
-    Mistake(
-        "tile rows and tile columns are counted by the wrong side",
-        {"tl.cdiv(n, BLOCK_N)\n": "tl.cdiv(m, BLOCK_M)\n"},
-        "never written",
-    ),
     Mistake("the result has the shape of x", {ALLOCATION: "y = torch.empty_like(x)"}, "shape"),
     Mistake("the result is always fp32", {"dtype=x.dtype, ": ""}, "dtype"),
     Mistake("a view of x is returned", {RETURN: "    return x.T"}, "input"),
     Mistake(
         "torch does the work",
         {RETURN: "    return x.T.clone(memory_format=torch.contiguous_format)"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "a strided x is copied first",
-        {"m, n = x.shape": "x = x.contiguous()\n    m, n = x.shape"},
         "torch",
         fails="honest",
     ),

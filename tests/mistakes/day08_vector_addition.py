@@ -1,24 +1,14 @@
 """Day 08: what a vector addition gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "out = torch.empty(n, dtype=torch.promote_types(x.dtype, y.dtype), device=x.device)"
-OFFSETS = "offs = pid * BLOCK + tl.arange(0, BLOCK)"
 RETURN = "    return out"
 STORE = "tl.store(out_ptr + offs, x + y, mask=mask)"
 
 mistakes = [
     Mistake(
         "the last, partial block gets no program", {"triton.cdiv(n, BLOCK)": "n // BLOCK"}, "never written"
-    ),
-    Mistake("the mask ends one element early", {"offs < n": "offs < n - 1"}, "never written"),
-    Mistake("every program takes block 0", {OFFSETS: "offs = tl.arange(0, BLOCK)"}, "never written"),
-    Mistake(
-        "blocks overlap by half",
-        {OFFSETS: "offs = pid * (BLOCK // 2) + tl.arange(0, BLOCK)"},
-        "never written",
     ),
     Mistake("the store has no mask", {STORE: "tl.store(out_ptr + offs, x + y)"}, "Unmasked store"),
     Mistake("x is taken to be contiguous", {"offs * stride_x": "offs"}, "stride", fails="edges"),
@@ -38,12 +28,6 @@ mistakes = [
     Mistake("the sum is written into x", {ALLOCATION: "out = x"}, "input"),
     Mistake("nothing is returned", {RETURN: "    out"}, "returns nothing"),
     Mistake("torch does the work", {RETURN: "    return x + y"}, "torch", fails="honest"),
-    Mistake(
-        "torch copies strided vectors first",
-        {"n = x.numel()": "n, x, y = x.numel(), x.contiguous(), y.contiguous()"},
-        "torch",
-        fails="honest",
-    ),
     Mistake(
         "offsets are counted in 32 bits",
         {"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},

@@ -1,7 +1,5 @@
 """Day 09: what bias and GELU get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
@@ -10,7 +8,6 @@ FORMULA = "u / (1 + tl.exp2(u * (-2.3022082 - 0.10294324 * u * u)))"
 LOAD = "tl.load(x_ptr + offs_m[:, None] * stride_xm + offs_n[None, :], mask=mask)"
 MASK = "mask = (offs_m < n_rows)[:, None] & (offs_n < n_cols)[None, :]"
 RETURN = "    return y"
-STORE = "tl.store(y_ptr + offs_m[:, None] * n_cols + offs_n[None, :], gelu(u), mask=mask)"
 SUM = "x.to(tl.float32) + bias.to(tl.float32)[None, :]"
 Z = "0.7978845608 * (u + 0.044715 * u * u * u)"
 
@@ -67,12 +64,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "y is written with x's row stride",
-        {STORE: STORE.replace("n_cols", "stride_xm")},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
         "only columns are masked",
         {MASK: "mask = tl.full((BLOCK_M, 1), 1, tl.int1) & (offs_n < n_cols)[None, :]"},
         "every lane through",
@@ -81,15 +72,6 @@ mistakes = [
         "only rows are masked",
         {MASK: "mask = (offs_m < n_rows)[:, None] & tl.full((1, BLOCK_N), 1, tl.int1)"},
         "both sides",
-    ),
-    Mistake(
-        "the grid forgets the columns past the first tile",
-        {
-            "triton.cdiv(n_rows, BLOCK_M) * triton.cdiv(n_cols, BLOCK_N)": "triton.cdiv(n_rows, BLOCK_M)",
-            "pid_m = tl.program_id(0) // tiles_n": "pid_m = tl.program_id(0)",
-            "pid_n = tl.program_id(0) % tiles_n": "pid_n = 0",
-        },
-        "never written",
     ),
     Mistake(
         "the grid rounds the rows down",
@@ -129,11 +111,6 @@ mistakes = [
         "launches no kernel yet",
         undone=("bias_gelu",),
         so_far="gelu ✗ · reads of x and bias ✓ · stores of y ✓ · bounds ✓ · values ✓ · not started: launcher",
-    ),
-    Mistake(
-        "one tile too many is counted where the columns fill their tiles",
-        {"tiles_n = tl.cdiv(n_cols, BLOCK_N)": "tiles_n = (n_cols + BLOCK_N) // BLOCK_N"},
-        "never written",
     ),
     Mistake("GELU by a sigmoid", {FORMULA: "u / (1 + tl.exp(-1.702 * u))"}, "sigmoid(1.702 u)"),
 ]

@@ -1,7 +1,5 @@
 """Day 10: what a sum gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "partial = torch.empty(n_blocks, dtype=torch.float32, device=x.device)"
@@ -24,13 +22,7 @@ mistakes = [
         "is -inf where",
     ),
     Mistake("fp16 is added up in fp16", {"x.to(tl.float32)": "x"}, "precision"),
-    Mistake("everything is added up in fp16", {"x.to(tl.float32)": "x.to(tl.float16)"}, "precision"),
     Mistake("the last, partial block gets no program", {BLOCKS: "max(n // BLOCK, 1)"}, "left out"),
-    Mistake(
-        "the last, partial block of 1024 gets no program",
-        {"BLOCK = 16384": "BLOCK = 1024", BLOCKS: "max(n // BLOCK, 1)"},
-        "left out",
-    ),
     Mistake("every program sums block 0", {OFFSETS: "tl.arange(0, BLOCK)"}, "the same 16384 elements"),
     Mistake("every program writes to place 0", {STORE: "tl.store(partial_ptr, block_sum)"}, "torch.empty"),
     Mistake(
@@ -91,11 +83,6 @@ mistakes = [
         "where a tensor is asked for",
     ),
     Mistake("torch adds up the partial sums", {RETURN: "return partial.sum()"}, "torch", fails="honest"),
-    Mistake(
-        "partial sums of blocks are added up in fp16",
-        {"tl.sum(x.to(tl.float32), axis=0)": "tl.sum(x.to(tl.float16), axis=0)"},
-        "precision",
-    ),
     Mistake(
         "fp16 is summed as it comes",
         {"tl.sum(x.to(tl.float32), axis=0)": "tl.sum(x, axis=0)"},

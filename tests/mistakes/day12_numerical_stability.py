@@ -1,12 +1,9 @@
 """Day 12: what a logsumexp gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 FIRST_LOAD = 'other=-float("inf"))\n    first'
 SUM_LOAD = 'other=-float("inf"))\n        l_i'
-EXP = "exp(tl.where(offs_n < n_cols, first, -float('inf')) - shift)"
 RESULT = "tl.log(total) + shift"
 RETURN = "    return y"
 SHIFT = 'tl.where(tl.abs(m) == float("inf"), 0.0, m)'
@@ -52,34 +49,11 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "the maximum is that of the first block",
-        {"m_i = tl.maximum(m_i, x.to(tl.float32))": "m_i = first"},
-        "maximum",
-        fails="edges",
-    ),
-    Mistake(
-        "the maximum is that of the last block",
-        {"m_i = tl.maximum(m_i, x.to(tl.float32))": "m_i = x.to(tl.float32)"},
-        "maximum",
-        fails="edges",
-    ),
-    Mistake(
         "the maximum starts at 0", {"m_i = first": "m_i = tl.maximum(first, 0.0)"}, "is -inf", fails="edges"
-    ),
-    Mistake(
-        "a masked lane holds 0, and the maximum sees it",
-        {FIRST_LOAD: "other=0.0)\n    first", "exp(first - shift)": EXP},
-        "is -inf",
-        fails="edges",
     ),
     Mistake(
         "a masked lane holds 0, and the sum counts its exponential",
         {FIRST_LOAD: "other=0.0)\n    first", SUM_LOAD: "other=0.0)\n        l_i"},
-        "is right",
-    ),
-    Mistake(
-        "masked lanes of later blocks hold 0 in the second walk",
-        {SUM_LOAD: "other=0.0)\n        l_i"},
         "is right",
     ),
     Mistake(
@@ -102,11 +76,6 @@ mistakes = [
         {"tl.exp(first - shift)": "tl.exp((first.to(tl.float16) - shift.to(tl.float16)).to(tl.float32))"},
         "precision",
     ),
-    Mistake(
-        "the terms are rounded to fp16 before the sum",
-        {"total = tl.sum(l_i, axis=0)": "total = tl.sum(l_i.to(tl.float16), axis=0).to(tl.float32)"},
-        "precision",
-    ),
     Mistake("the result has x's dtype", {"dtype=torch.float32": "dtype=x.dtype"}, "dtype"),
     Mistake(
         "rows are taken to be n_cols apart", {"pid_m * stride_xm": "pid_m * n_cols"}, "stride", fails="edges"
@@ -120,12 +89,6 @@ mistakes = [
         at="tl.store(y_ptr",
     ),
     Mistake("nothing is returned", {RETURN: "    y"}, "returns nothing"),
-    Mistake(
-        "torch finds the maxima",
-        {"n_rows, n_cols = x.shape": "(n_rows, n_cols), _ = x.shape, x.amax(dim=1)"},
-        "torch",
-        fails="honest",
-    ),
     Mistake(
         "torch does the work",
         {RETURN: "    return torch.logsumexp(x.float(), dim=-1)"},

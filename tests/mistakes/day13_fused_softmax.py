@@ -1,7 +1,5 @@
 """Day 13: what a softmax gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
@@ -25,13 +23,7 @@ mistakes = [
     Mistake(
         "rows are taken to be n_cols apart", {"pid_m * stride_xm": "pid_m * n_cols"}, "stride", fails="edges"
     ),
-    Mistake(
-        "y is written with x's row stride", {"pid_m * n_cols": "pid_m * stride_xm"}, "stride", fails="edges"
-    ),
-    Mistake("every program reads row 0", {"x_ptr + pid_m * stride_xm": "x_ptr"}, "is right"),
     Mistake("every program writes row 0", {"y_ptr + pid_m * n_cols": "y_ptr"}, "never written"),
-    Mistake("half of the rows get no program", {"(n_rows,)": "(n_rows // 2,)"}, "never written"),
-    Mistake("columns past 1024 are left out", {BLOCK: "1024"}, "never written"),
     Mistake("the block is no power of two", {BLOCK: "n_cols"}, "power of 2"),
     Mistake("the numerators are not divided by their sum", {QUOTIENT: "numerator"}, "sum"),
     Mistake(
@@ -52,16 +44,6 @@ mistakes = [
     Mistake("the result overwrites x", {ALLOCATION: "y = x"}, "input"),
     Mistake("nothing is returned", {RETURN: "    y"}, "returns nothing"),
     Mistake("torch does the work", {RETURN: "    return torch.softmax(x, dim=-1)"}, "torch", fails="honest"),
-    Mistake(
-        "a tl.where at the end hides the NaN of a row that is all -inf",
-        {
-            "numerator = tl.exp(x - tl.max(x, axis=0))": "top = tl.max(x, axis=0)\n"
-            "    top = tl.where(top == -float('inf'), 0.0, top)\n    numerator = tl.exp(x - top)",
-            QUOTIENT: "tl.where(denominator > 0, numerator / denominator, 0.0)",
-        },
-        "is right",
-        fails="edges",
-    ),
     Mistake(
         "offsets are counted in 32 bits",
         {"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},

@@ -1,7 +1,5 @@
 """Day 17: what a loop over k gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
@@ -21,25 +19,14 @@ mistakes = [
         "both sides",
     ),
     Mistake(
-        "b is not masked along k",
-        {LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)"},
-        "both sides",
-    ),
-    Mistake(
         "every frame is masked as if it were the first",
         {"inner = offs_k < left": "inner = offs_k < k"},
         "mask",
     ),
     Mistake("the last, partial frame is left out", {LOOP: "range(k, BLOCK_K - 1, -BLOCK_K)"}, "is right"),
     Mistake("b stands still", {f"        {MOVE_B}\n": ""}, "up to"),
-    Mistake("b moves on along its columns", {MOVE_B: "b_ptrs += BLOCK_K * stride_bn"}, "up to"),
     Mistake("a moves on as if it were contiguous", {MOVE_A: "a_ptrs += BLOCK_K"}, "stride", fails="edges"),
     Mistake("only the last frame counts", {DOT: DOT.replace(", acc,", ",")}, "Right up to"),
-    Mistake(
-        "the sum so far is added twice, by tl.dot and by +=",
-        {DOT: DOT.replace("acc =", "acc +=")},
-        "Right up to",
-    ),
     Mistake(
         "the sums of fp16 are kept in fp16",
         {
@@ -49,19 +36,6 @@ mistakes = [
         "start it on line 37 as what it becomes",
     ),
     Mistake("fp32 is left to tl.dot, which cuts it to TF32", {DOT: "acc = tl.dot(a, b, acc)"}, "TF32"),
-    Mistake("rows past the end are read", {LOAD_A: LOAD_A.replace("rows[:, None] & ", "")}, "both sides"),
-    Mistake(
-        "a's rows are taken to be k apart",
-        {"offs_m[:, None] * stride_am": "offs_m[:, None] * k"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "b's columns are taken to lie side by side",
-        {"offs_n[None, :] * stride_bn": "offs_n[None, :]"},
-        "stride",
-        fails="edges",
-    ),
     Mistake("only one row of tiles is launched", {GRID: "(triton.cdiv(n, BLOCK_N),)"}, "never written"),
     Mistake("the result is always fp32", {"dtype=a.dtype, ": ""}, "dtype"),
     Mistake(
@@ -103,18 +77,6 @@ mistakes = [
         {"def matmul(a": "def matrix_product(a"},
         "Is matrix_product() meant?",
         fails="imports",
-    ),
-    Mistake(
-        "inner elements are taken to lie side by side where a has one row",
-        {"*a.stride(),": "a.stride(0), a.stride(1) if m > 1 else 1,"},
-        "loads from a gap between",
-        fails="edges",
-    ),
-    Mistake(
-        "rows of a whose distance suits a descriptor are taken for packed",
-        {"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
-        "loads from a gap between",
-        fails="edges",
     ),
     Mistake(
         "tiles are counted by n // BLOCK_N + 1, one more than there are where BLOCK_N divides n",

@@ -1,7 +1,5 @@
 """Day 18: what a grouped tile order gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'
@@ -32,24 +30,6 @@ mistakes = [
         "close but not close enough",
     ),
     Mistake("the last group is walked as if it were full", {ROWS: "GROUP_M"}, "last group"),
-    Mistake(
-        "the column is counted as if the last group were full",
-        {PID_N: "pid_n = pid_in_group // GROUP_M"},
-        "last group",
-    ),
-    Mistake(
-        "the row is counted as if the last group were full",
-        {PID_M: "pid_m = first_pid_m + pid_in_group % GROUP_M"},
-        "last group",
-    ),
-    Mistake(
-        "the row is counted by the program's number, as if the last group were full",
-        {PID_M: "pid_m = first_pid_m + pid % GROUP_M % rows"},
-        "last group",
-    ),
-    Mistake(
-        "a group is as long as the matrix is high", {"GROUP_M * num_pid_n": "GROUP_M * num_pid_m"}, "twice"
-    ),
     Mistake("every group starts at row 0", {PID_M: "pid_m = pid_in_group % rows"}, "twice"),
     Mistake(
         "a group is walked row by row, which is row-major order again",
@@ -61,11 +41,6 @@ mistakes = [
         {"return pid_m, pid_n": "return pid_n, pid_m"},
         "swapped",
         at="def grouped_tile(",
-    ),
-    Mistake(
-        "the number of the group is taken for its first row",
-        {"pid // pids_in_group * GROUP_M": "pid // pids_in_group"},
-        "twice",
     ),
     Mistake(
         "the third column of tiles is taken for the fourth",
@@ -118,24 +93,10 @@ mistakes = [
         ("Only contiguous inputs come out right", "Of the inputs that are not contiguous"),
         fails="edges",
     ),
-    Mistake(
-        "the sum over k is kept in a's dtype",
-        {
-            "dtype=tl.float32)": "dtype=a_ptr.dtype.element_ty)",
-            DOT: 'acc += tl.dot(a, b, input_precision="ieee").to(a.dtype)',
-        },
-        "precision",
-    ),
     Mistake("fp32 is multiplied in TF32", {', input_precision="ieee"': ""}, "precision"),
     Mistake("the result is always fp32", {"dtype=a.dtype, ": ""}, "dtype"),
     Mistake("nothing is returned", {"    return c": "    c"}, "returns nothing"),
     Mistake("torch does the work", {"    return c": "    return a @ b"}, "torch", fails="honest"),
-    Mistake(
-        "torch copies strided operands first",
-        {"m = a.shape[0]": "a, b = a.contiguous(), b.contiguous()\n    m = a.shape[0]"},
-        "torch",
-        fails="honest",
-    ),
     Mistake("the rows of the last group are rotated", {PID_M: "pid_m = first_pid_m + pid % rows"}, "rotated"),
     Mistake(
         "rows a multiple of 16 bytes apart are taken as packed",

@@ -1,7 +1,5 @@
 """Day 19: what a tuned kernel with an epilogue gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"
@@ -24,11 +22,7 @@ mistakes = [
         {SUM: "y = acc", RELU: f"y = tl.where(y < 0, 0.0, y) + {BIAS}"},
         "negative",
     ),
-    Mistake("there is no relu", {RELU: "y = y"}, "negative"),
     Mistake("the bias is left out", {SUM: "y = acc"}, "bias"),
-    Mistake(
-        "the bias is indexed by row", {BIAS: "tl.load(b_ptr + (offs_m % n) * stride_b)[:, None]"}, "bias"
-    ),
     Mistake(
         "the bias is read with w's stride",
         {"w.stride(), b.stride(0)": "w.stride(), w.stride(1)"},
@@ -49,9 +43,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "the sums are rounded to fp16 before the bias", {SUM: f"y = acc.to(tl.float16) + {BIAS}"}, "precision"
-    ),
-    Mistake(
         "a descriptor takes the rows of a slice for packed",
         {
             "TensorDescriptor.from_tensor(w, [BLOCK_N, BLOCK_K])": (
@@ -66,11 +57,6 @@ mistakes = [
     Mistake(
         "the grid is that of one config, the largest",
         {GRID: "(triton.cdiv(m, 128) * triton.cdiv(n, 256),)"},
-        "never written",
-    ),
-    Mistake(
-        "the grid rounds down",
-        {GRID: '(max(m // meta["BLOCK_M"], 1) * max(n // meta["BLOCK_N"], 1),)'},
         "never written",
     ),
     Mistake("a block size is no power of two", {"config(32, 32, 32,": "config(48, 48, 32,"}, "power of 2"),
@@ -125,13 +111,6 @@ mistakes = [
         cpu=True,
     ),
     Mistake(
-        "pruning takes every element for two bytes",
-        {"block_k * x.element_size()": "block_k * 2", " and block_m * block_n <= area": ""},
-        "pruning leaves a config of linear_relu_kernel that needs",
-        fails="fast",
-        cpu=True,
-    ),
-    Mistake(
         "no autotuner stands above the kernel",
         {
             TUNER: "",
@@ -153,15 +132,6 @@ mistakes = [
     Mistake(
         "torch does the relu",
         {RELU: "y = y", "b.stride(0))\n    return y": "b.stride(0))\n    return torch.relu(y)"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "torch copies w.T first",
-        {
-            TO_KERNEL: "*w.T.contiguous().T.stride(), b.stride(0)",
-            "x, w, b, y, m, n": "x, w.T.contiguous().T, b, y, m, n",
-        },
         "torch",
         fails="honest",
     ),

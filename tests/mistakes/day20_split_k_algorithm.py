@@ -1,11 +1,8 @@
 """Day 20: what a split-K product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)"
-LOOP = "range(first_k, k, SPLIT_K * BLOCK_K)"
 MASK_A = ", mask=mask_m & (offs_k[None, :] < k - start_k), other=0.0)"
 OFFSETS = "offs = pid_k * m * n + offs_m[:, None] * n + offs_n[None, :]"
 OUT = "out = torch.empty(m, n, dtype=a.dtype, device=a.device)"
@@ -37,16 +34,6 @@ mistakes = [
         {SUM: "tl.sum(partial.to(out_ptr.dtype.element_ty), axis=0)"},
         ("is right", "close but not close enough"),
     ),
-    Mistake(
-        "fp16 atomics round after every addition",
-        {
-            OFFSETS: ONE_SHEET[OFFSETS],
-            STORE: ONE_SHEET[STORE].replace("acc", "acc.to(partial_ptr.dtype.element_ty)"),
-            PARTIAL: "partial = torch.zeros(m, n, dtype=a.dtype, device=a.device)",
-            REDUCE: "    out = partial",
-        },
-        ("is right", "close but not close enough"),
-    ),
     Mistake("atomics add to memory that nobody zeroed", ONE_SHEET, "torch.empty"),
     Mistake(
         "the accumulator of the first call is used again",
@@ -62,55 +49,20 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "every split computes all of K",
-        {
-            "first_k = pid_k * BLOCK_K": "first_k = 0",
-            LOOP: "range(0, k, BLOCK_K)",
-            "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
-            "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
-        },
-        "is right",
-    ),
-    Mistake(
-        "every split starts at the first block of K", {"first_k = pid_k * BLOCK_K": "first_k = 0"}, "is right"
-    ),
-    Mistake(
         "the pointers move on by one block, past what the neighbours read",
         {
             "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
             "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
         },
         "counted",
-    ),
-    Mistake(
-        "a K that is no whole number of blocks loses its end",
-        {LOOP: "range(first_k, k // BLOCK_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
-        "is right",
-    ),
-    Mistake(
-        "a K that is no multiple of SPLIT_K * BLOCK_K loses its end",
-        {LOOP: "range(first_k, k // (SPLIT_K * BLOCK_K) * SPLIT_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
-        "is right",
+        wish=True,
     ),
     Mistake("a is read past the end of K", {MASK_A: ", mask=mask_m, other=0.0)"}, "past the end of a"),
-    Mistake("all splits store to one sheet", {OFFSETS: ONE_SHEET[OFFSETS]}, "torch.empty"),
-    Mistake(
-        "only one split is launched", {"(tiles_m, tiles_n, SPLIT_K)": "(tiles_m, tiles_n, 1)"}, "torch.empty"
-    ),
     Mistake("the partial sums are averaged", {SUM: SUM + " / SPLIT_K"}, "is right"),
-    Mistake(
-        "the store of a tile has no mask", {STORE: "tl.store(partial_ptr + offs, acc)"}, "Unmasked store"
-    ),
     Mistake("the store of the result has no mask", {SUM + ", mask=mask)": SUM + ")"}, "Unmasked store"),
     Mistake("b is read with a's strides", {"*b.stride()": "*a.stride()"}, "stride"),
     Mistake("b is taken to be contiguous", {"*b.stride()": "n, 1"}, "past the end of", fails="edges"),
     Mistake("the result is always fp32", {OUT: OUT.replace("dtype=a.dtype, ", "")}, "dtype"),
-    Mistake(
-        "torch adds the partial sums",
-        {RETURN: "    return partial.sum(0).to(a.dtype)"},
-        "torch",
-        fails="honest",
-    ),
     Mistake("torch does the work", {RETURN: "    return a @ b"}, "torch", fails="honest"),
     Mistake("fp32 is multiplied as TF32", {'input_precision="ieee"': 'input_precision="tf32"'}, "precision"),
     Mistake(

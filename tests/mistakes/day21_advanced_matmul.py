@@ -1,18 +1,13 @@
 """Day 21: what a grouped product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 LOAD_SIZES = "tl.load(group_sizes_ptr + offs_e, mask=offs_e < e, other=0)"
 NUM_PID_M = "num_pid_m = t // BLOCK_M + min(e, t)"
-OF_TILES = ",\n        GROUP_M=8,\n        num_warps=8 if BLOCK_M"
 OUT = "out = torch.empty(x.shape[0], w.shape[2], dtype=x.dtype, device=x.device)"
-ROW = "first_row + (pid_m - first_tile) * BLOCK_M"
 ROW_END = "row_end = tl.sum(tl.where(offs_e <= group, sizes, 0), axis=0)"
 SHAPE = "    (t, k), (e, _, n) = x.shape, w.shape"
 STORE = "tl.store(out_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask_m & mask_n)"
-TILES = "    tiles = tl.cdiv(sizes, BLOCK_M)\n"
 W_GROUP = "w_ptr += group.to(tl.int64) * stride_we"
 W_MASK = "mask=(offs_k[:, None] < k - start_k) & mask_n, other=0.0)"
 
@@ -23,34 +18,11 @@ mistakes = [
         "never written",
     ),
     Mistake(
-        "the rows that fill no whole tile are left out",
-        {TILES: "    tiles = sizes // BLOCK_M\n"},
-        "never written",
-    ),
-    Mistake(
-        "a tile that begins where a group ends is still given to it",
-        {"tile_ends <= pid_m": "tile_ends < pid_m"},
-        "never written",
-    ),
-    Mistake(
-        "tiles straddle groups, with the weights of their first row",
-        {
-            "    tile_ends = tl.cumsum(tiles, axis=0)\n": "    row_ends = tl.cumsum(sizes, axis=0)\n",
-            "tile_ends <= pid_m": "row_ends <= pid_m * BLOCK_M",
-            ROW: "pid_m * BLOCK_M",
-            ROW_END: "row_end = tl.sum(sizes, axis=0)",
-        },
-        "is right",
-    ),
-    Mistake(
         "a group's last tile writes on into the next group",
         {ROW_END: "row_end = tl.sum(sizes, axis=0)"},
         ("weights", "A race between programs"),  # the case that fails first says which
     ),
     Mistake("every group has the weights of the first", {W_GROUP: "w_ptr += 0"}, "is right"),
-    Mistake(
-        "every group starts at its first row again", {ROW: "first_row + pid_m * BLOCK_M"}, "never written"
-    ),
     Mistake(
         "the groups' sizes are read past the last",
         {LOAD_SIZES: "tl.load(group_sizes_ptr + offs_e)"},
@@ -66,19 +38,8 @@ mistakes = [
         {NUM_PID_M: "num_pid_m = sum(-(-size // BLOCK_M) for size in group_sizes.tolist())"},
         "on the host",
     ),
-    Mistake(
-        "the launcher asks the device for the number of rows",
-        {NUM_PID_M: "num_pid_m = int(group_sizes.sum()) // BLOCK_M + e"},
-        "on the host",
-    ),
     Mistake("w is read past the end of K", {W_MASK: "mask=mask_n, other=0.0)"}, "past the end of w"),
     Mistake("the store has no mask over columns", {STORE: STORE.replace(" & mask_n", "")}, "both sides"),
-    Mistake(
-        "the weights are taken to be contiguous",
-        {"*w.stride()": "k * n, n, 1"},
-        "past the end of",
-        fails="edges",
-    ),
     Mistake("x is taken to be contiguous", {"*x.stride()": "k, 1"}, "past the end of", fails="edges"),
     Mistake("the result is always fp32", {OUT: OUT.replace("dtype=x.dtype, ", "")}, "dtype"),
     Mistake(
@@ -92,30 +53,10 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "torch copies weights that are not contiguous",
-        {SHAPE: "    w = w.contiguous()\n" + SHAPE},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
         "torch does the work",
         {SHAPE: "    return torch.bmm(x[:, None], w.repeat_interleave(group_sizes, dim=0))[:, 0]\n" + SHAPE},
         "torch",
         fails="honest",
     ),
     Mistake("fp32 is multiplied as TF32", {'input_precision="ieee"': 'input_precision="tf32"'}, "precision"),
-    Mistake(
-        "the sizes of 64 groups are read, however many there are",
-        {f"triton.next_power_of_2(e){OF_TILES}": f"64{OF_TILES}"},
-        "never written",
-    ),
-    Mistake(
-        "there are 128 groups at most",
-        {
-            "offs_e = tl.arange(0, BLOCK_E)\n    return": (
-                "offs_e = tl.arange(0, BLOCK_E)\n    e = min(e, 128)\n    return"
-            )
-        },
-        "never written",
-    ),
 ]

@@ -1,7 +1,5 @@
 """Day 22: what a layer norm gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
@@ -41,10 +39,6 @@ mistakes = [
         "the mean divides by n - 1",
         {"mean = tl.sum(x, axis=1) / n_cols": "mean = tl.sum(x, axis=1) / (n_cols - 1)"},
         "The mean divides by n - 1",
-    ),
-    # One column has no variance: NaN, as a mean that divides by n - 1 would give there.
-    Mistake(
-        "eps is added to the reciprocal of the root", {RSTD: "(1 / tl.sqrt(var) + eps)"}, "eps is left out"
     ),
     Mistake(
         "eps is added to the sum of squares", {RSTD: "tl.rsqrt(var + eps / n_cols)"}, "eps is divided by n"
@@ -117,11 +111,6 @@ mistakes = [
         "Unmasked load",
     ),
     Mistake(
-        "the weight is read without a mask",
-        {"tl.load(weight_ptr + offs_n, mask=cols)": "tl.load(weight_ptr + offs_n)"},
-        "Unmasked load",
-    ),
-    Mistake(
         "the store has no mask", {"offs_n[None, :], y, mask=mask)": "offs_n[None, :], y)"}, "Unmasked store"
     ),
     Mistake(
@@ -136,12 +125,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "y is written with x's row stride",
-        {"y_ptr + offs_m[:, None] * n_cols": "y_ptr + offs_m[:, None] * stride_xm"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
         "the last program, which is not full, is left out",
         {"triton.cdiv(n_rows, BLOCK_M)": "n_rows // BLOCK_M"},
         "never written",
@@ -152,12 +135,6 @@ mistakes = [
     Mistake(
         "torch does the work",
         {RETURN: "    return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, eps)"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "torch finds the means",
-        {"n_rows, n_cols = x.shape": "(n_rows, n_cols), _ = x.shape, x.mean(dim=1)"},
         "torch",
         fails="honest",
     ),
@@ -183,11 +160,6 @@ mistakes = [
         "eps goes through fp16",
         {RSTD: "tl.rsqrt(var + tl.cast(tl.cast(eps, tl.float16), tl.float32))"},
         "A small eps is lost",
-    ),
-    Mistake(
-        "a variance near 0 is taken for 0",
-        {RSTD: "tl.rsqrt(tl.where(var < 1e-10, 0.0, var) + eps)"},
-        "is right",
     ),
     Mistake(
         "eps is the least variance",

@@ -1,7 +1,5 @@
 """Day 24: what dropout gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(x.shape, dtype=x.dtype, device=x.device)"
@@ -54,11 +52,6 @@ mistakes = [
         "apart are kept or dropped together",
     ),
     Mistake(
-        "a program's four-fold counters run into the next program's",
-        {COUNTERS: "counters = pid * (BLOCK // 8) + tl.arange(0, BLOCK // 4)"},
-        "apart are kept or dropped together",
-    ),
-    Mistake(
         "the program's number is added to the seed",
         {DRAW: "tl.rand4x(seed + pid, tl.arange(0, BLOCK // 4))"},
         "seed + 1",
@@ -72,16 +65,6 @@ mistakes = [
         "the seed is cut to 32 bits",
         {"n, p, scale, seed, BLOCK=BLOCK": "n, p, scale, seed & 0xFFFFFFFF, BLOCK=BLOCK"},
         "upper bits",
-        fails="edges",
-    ),
-    Mistake(
-        "every call moves the seed on",
-        {
-            "import torch\nimport triton\n": "import itertools\n\nimport torch\nimport triton\n",
-            "@triton.jit\n": "calls = itertools.count()\n\n\n@triton.jit\n",
-            "    n = x.numel()\n": "    n = x.numel()\n    seed += next(calls)\n",
-        },
-        "same seed",
         fails="edges",
     ),
     Mistake(
@@ -167,11 +150,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "the grid counts blocks of twice the size",
-        {"triton.cdiv(n, BLOCK)": "triton.cdiv(n, 2 * BLOCK)"},
-        "never written",
-    ),
-    Mistake(
         "the threshold has 31 bits, and what is held against it 32",
         {
             DRAW: "tl.randint4x(seed, counters)",
@@ -182,11 +160,6 @@ mistakes = [
     Mistake(
         "the mask is stored one place early",
         {"tl.store(keep_ptr + offs, keep": "tl.store(keep_ptr + offs - 1, keep"},
-        "before the start of",
-    ),
-    Mistake(
-        "the result is stored one place early",
-        {"tl.store(y_ptr + offs, tl.where": "tl.store(y_ptr + offs - 1, tl.where"},
         "before the start of",
     ),
     Mistake(

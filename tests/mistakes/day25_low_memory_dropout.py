@@ -1,7 +1,5 @@
 """Day 25: what recomputing a mask gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(x.shape, dtype=x.dtype, device=x.device)"
@@ -37,14 +35,6 @@ mistakes = [
     ),
     Mistake(
         "x is kept for the backward pass", {FORWARD: f"        ctx.save_for_backward(x)\n{FORWARD}"}, "keeps"
-    ),
-    Mistake(
-        "a mask is kept for the backward pass",
-        {
-            FORWARD: "        ones = torch.ones(x.shape, dtype=x.dtype, device=x.device)\n"
-            f"        ctx.mask = drop(ones, p, seed)\n{FORWARD}"
-        },
-        "keeps",
     ),
     Mistake(
         "a mask is made on the way, and not kept",
@@ -92,34 +82,12 @@ mistakes = [
         "stride",
         fails="edges",
     ),
-    Mistake(
-        "only elements within a row have a stride",
-        {"x_ptr + row // M * stride_xb + row % M * stride_xm": "x_ptr + row * N"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "the outermost stride is left out",
-        {"row // M * stride_xb + row % M * stride_xm": "row * stride_xm"},
-        "stride",
-        fails="edges",
-    ),
     Mistake("y has the strides of x", {ALLOCATION: "y = torch.empty_like(x)"}, "contiguous", fails="edges"),
     Mistake(
         "x and dy are copied first",
         {JOINED: f"x = x.contiguous()\n    {JOINED}"},
         "torch copied",
         fails="honest",
-    ),
-    Mistake(
-        "the counter is the place in memory",
-        {
-            COUNTERS: "x_offs = row // M * stride_xb + row % M * stride_xm + offs_n * stride_xn",
-            "    u0, u1, u2, u3 = tl.rand4x(seed, counters)\n": "",
-            WOVEN: "u = tl.rand(seed, x_offs)",
-        },
-        "drops other elements",
-        fails="edges",
     ),
     Mistake(
         "the counter is the place in the row",
@@ -148,18 +116,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "every row starts with numbers of its own, by its own count",
-        {COUNTERS: "counters = pid * (BLOCK // 4) + tl.arange(0, BLOCK // 4)"},
-        "drops other elements",
-        fails="edges",
-    ),
-    Mistake(
-        "a row that starts in the middle of a four is written from there",
-        {"offs = first // 4 * 4 +": "offs = first +"},
-        "drops other elements",
-        fails="edges",
-    ),
-    Mistake(
         "the lanes before the row are stored",
         {"mask = (offs_n >= 0) & (offs_n < N)": "mask = offs_n < N"},
         "an offset is below 0 there",
@@ -172,12 +128,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake("the seed is a constant", {DRAW: "tl.rand4x(2024, counters)"}, "does not reach", fails="edges"),
-    Mistake(
-        "the program's number is added to the seed",
-        {DRAW: "tl.rand4x(seed + pid, tl.arange(0, BLOCK // 4))"},
-        "drops other elements",
-        fails="edges",
-    ),
     Mistake("what is kept is not scaled", {CHOICE: "tl.where(u >= p, x, 0.0)"}, "scaled"),
     Mistake("p is the share that is kept", {CHOICE: CHOICE.replace(">=", "<")}, "dropped, not"),
     Mistake(

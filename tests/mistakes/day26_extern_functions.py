@@ -1,7 +1,5 @@
 """Day 26: what a call into libdevice gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(x.shape, dtype=x.dtype, device=x.device)"

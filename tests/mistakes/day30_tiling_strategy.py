@@ -1,7 +1,5 @@
 """Day 30: what a tiled product of scores and values gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = 'acc = tl.dot(s.to(v.dtype), v, acc, input_precision="ieee")'
@@ -74,16 +72,6 @@ mistakes = [
     Mistake("k stands still", {MOVE_K: ""}, "k stands still"),
     Mistake("v stands still", {MOVE_V: ""}, "v stands still"),
     Mistake(
-        "the scores are summed in fp16",
-        {
-            ACC: (
-                "acc = (acc + tl.dot(s.to(v.dtype), v))"
-                ".to(tl.float16 if v.dtype == tl.float16 else tl.float32)"
-            )
-        },
-        "precision",
-    ),
-    Mistake(
         "the scores are rounded to fp16 whatever v is",
         {ACC: ACC.replace("s.to(v.dtype), v", "s.to(tl.float16), v.to(tl.float16)")},
         "precision",
@@ -102,16 +90,6 @@ mistakes = [
         "every sequence reads the values of sequence 0",
         {"pid_b * stride_vb + pid_h * stride_vh": "pid_h * stride_vh"},
         "sequence 0",
-    ),
-    Mistake(
-        "heads are taken to follow one another, as in a contiguous [B, H, S, D]",
-        {
-            "pid_b * stride_qb + pid_h * stride_qh": "pid_bh * Sq * D",
-            "pid_b * stride_kb + pid_h * stride_kh": "pid_bh * Sk * D",
-            "pid_b * stride_vb + pid_h * stride_vh": "pid_bh * Sk * D",
-        },
-        "stride",
-        fails="edges",
     ),
     Mistake(
         "dimensions are taken to lie side by side",

@@ -1,7 +1,5 @@
 """Day 33: what delta and the gradient of the scores get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CAUSAL = "p = tl.where(offs_n[None, :] <= offs_m[:, None] + Sk - Sq, p, 0.0)"
@@ -27,11 +25,6 @@ mistakes = [
         "delta reads do with o's row stride",
         {"stride_doh, pid_m * BLOCK_M, Sq, stride_dom": "stride_doh, pid_m * BLOCK_M, Sq, stride_om"},
         "stride",
-    ),
-    Mistake(
-        "delta has o's dtype",
-        {"out = torch.empty(B, H, Sq, dtype=torch.float32": "out = torch.empty(B, H, Sq, dtype=o.dtype"},
-        "fp32 is asked for",
     ),
     Mistake(
         "delta is computed by torch",
@@ -67,15 +60,6 @@ mistakes = [
         "top left",
     ),
     Mistake("the causal mask hides the diagonal", {CAUSAL: CAUSAL.replace("<=", "<")}, "hides the diagonal"),
-    Mistake(
-        "hidden scores are -inf, and rows without keys have lse -inf",
-        {
-            P: "seen = offs_n[None, :] <= offs_m[:, None] + Sk - Sq\n"
-            '    p = tl.exp(tl.where(seen if CAUSAL else True, s, -float("inf")) - lse[:, None])',
-            CAUSAL: "p = p",
-        },
-        "see no key",
-    ),
     Mistake(
         "hidden weights are multiplied by 0",
         {CAUSAL: "p = p * (offs_n[None, :] <= offs_m[:, None] + Sk - Sq)"},

@@ -34,8 +34,8 @@ def result(case: str, provider: str, us: float, **more: object) -> Result:
 def file(tmp_path: Path) -> Path:
     """A copy takes 60 µs, so that a bar of 0.6 of it allows 100."""
     path = tmp_path / "h200.jsonl"
-    wide = {"copy": 60.0, "eager": 90.0, "compile": 75.0, "ours": 80.0, "honest: lanes": 85.0, ONE_ROW: 81.0}
-    narrow = {"copy": 60.0, "eager": 90.0, "ours": 80.0, "honest: lanes": 82.0, ONE_ROW: 2500.0}
+    wide = {"copy": 60.0, "eager": 90.0, "compile": 75.0, "ours": 80.0, "right: lanes": 85.0, ONE_ROW: 81.0}
+    narrow = {"copy": 60.0, "eager": 90.0, "ours": 80.0, "right: lanes": 82.0, ONE_ROW: 2500.0}
     three = {laggard.name: 200.0 for laggard in planted.laggards(DAY) if laggard.name != ONE_ROW}
     every = [result(WIDE, *one) for one in {**wide, **three}.items()]
     every += [result(NARROW, *one) for one in {**narrow, **three, **dict.fromkeys(three, 190.0)}.items()]
@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_laggard_counts_on_the_bar_where_it_is_slowest(file: Path) -> None:
     wide, narrow = bars.held(DAY, measured.timed(measured.record(file)))
     assert wide.needed == narrow.needed == pytest.approx(100.0)
-    assert wide.right == ("honest: lanes", 85.0)
+    assert wide.right == ("right: lanes", 85.0)
     assert wide.slow is not None
     assert wide.slow[1] == 200.0
     assert narrow.slow == (ONE_ROW, 2500.0)
@@ -60,15 +60,15 @@ def test_what_changed_since_has_no_time(file: Path) -> None:
     results.append(file, [replace(result(WIDE, "ours", 50.0), stamp="0123456789ab triton 3.6.0")])
     found = measured.timed(measured.record(file))[result(WIDE, "ours", 0.0).point.bar]
     assert "ours" not in found
-    assert found["honest: lanes"].us == 85.0
+    assert found["right: lanes"].us == 85.0
 
 
 def test_a_bar_falls_where_a_right_kernel_nearly_fails_or_a_slow_one_nearly_passes(file: Path) -> None:
-    results.append(file, [result(WIDE, "honest: lanes", 90.0)])
+    results.append(file, [result(WIDE, "right: lanes", 90.0)])
     (wide, _) = bars.held(DAY, measured.timed(measured.record(file)))
     assert not wide.stands
     assert wide.fitting == 0.45  # 103.5 to 174 µs: shares of 0.34 to 0.58
-    results.append(file, [result(WIDE, "honest: lanes", 85.0)])
+    results.append(file, [result(WIDE, "right: lanes", 85.0)])
     slow = next(one.name for one in planted.laggards(DAY) if one.name != ONE_ROW)
     results.append(file, [result(WIDE, slow, 110.0), result(NARROW, slow, 84.0)])
     (wide, _) = bars.held(DAY, measured.timed(measured.record(file)))
@@ -80,7 +80,7 @@ def test_the_report_names_both_sides_and_says_by_its_code_whether_all_stand(file
     screen = Screen()
     assert bars.report(Terminal(screen), file, [DAY]) == 0
     shown = screen.shown
-    assert "honest: lanes 85 µs" in shown
+    assert "right: lanes 85 µs" in shown
     assert "+18%" in shown
     assert "2 of 2 bars stand." in shown
     results.append(file, [result(WIDE, "ours", 99.0)])

@@ -112,7 +112,7 @@ def test_every_command_works_for_a_new_extra(
 
 
 LEFT = [
-    "6 mistakes are wanted in tests/mistakes/{place}.py, there are 0; 2 honest alternatives are wanted in",
+    "6 mistakes are wanted in tests/mistakes/{place}.py, there are 0",
     "days/{place}/README.md:{line}: TODO: why this matters",
     "lesson_is_an_hour_not_a_book[{place}] - AssertionError: the lesson has 1",
     "words beside its code; 400 to 900 are wanted",
@@ -139,7 +139,7 @@ def test_in_a_clone_the_next_command_names_what_is_left(tmp_path: Path) -> None:
         assert message.format(place="extras/tried_out", line=5, section="Extras") in told, message
         assert message.format(place=place, line=3, section=f"Week {week}") in told, message
     assert f"README.md speaks of {count}" in told
-    for fine in ("skeleton_grades", "solution_passes", "three_hints", "honest_alternative_passes", "trivial"):
+    for fine in ("skeleton_grades", "solution_passes", "three_hints", "right_file_passes", "trivial"):
         assert fine not in told
 
 

@@ -39,7 +39,7 @@ def test_by_values_alone_no_laggard_can_be_told() -> None:
     kinds: dict[str, set[bool]] = {}
     for one in planned(ADDING, on_gpu=True):
         kinds.setdefault(one.kind, set()).add(one.by_values)
-    assert kinds["solution"] == kinds["honest"] == {True}
+    assert kinds["solution"] == kinds["right"] == {True}
     assert kinds["laggard"] == {False}
     assert True in kinds["mistake"]
 

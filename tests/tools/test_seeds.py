@@ -32,7 +32,7 @@ def test_what_passes_by_little_is_said_to_come_near(tmp_path: Path, warm: Warm) 
     assert "near, 2 of these seeds: n=1023" in "\n".join(lines(row, "cpu"))
 
 
-def test_a_day_is_tried_with_its_solution_and_its_honest_files() -> None:
+def test_a_day_is_tried_with_its_solution_and_its_right_files() -> None:
     files = list(right(ADDING))
     assert files[0] == ADDING.solution
     assert {path.parent.name for path in files[1:]} == {ADDING.place}

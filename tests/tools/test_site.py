@@ -155,7 +155,7 @@ def test_every_measured_time_is_plotted() -> None:
     told = re.search(r"Over the (\d+) kernels", text)
     assert told
     assert len(sitemeasured.points()) == int(told[1])
-    assert len(re.findall(r'<path class="(?:ours|honest|slow)"', sitemeasured.page())) == int(told[1]) + 3
+    assert len(re.findall(r'<path class="(?:ours|right|slow)"', sitemeasured.page())) == int(told[1]) + 3
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def verdicts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def test_the_nearest_on_either_side_and_ours_are_graded() -> None:
-    assert [one.kind for one in steady.nearest([DAY], math.inf)] == ["solution", "honest", "laggard"]
-    assert [one.kind for one in steady.nearest([DAY], 1.3)] == ["honest", "laggard"]
+    assert [one.kind for one in steady.nearest([DAY], math.inf)] == ["solution", "right", "laggard"]
+    assert [one.kind for one in steady.nearest([DAY], 1.3)] == ["right", "laggard"]
 
 
 def test_what_was_graded_is_kept_and_only_the_rest_is_graded(
@@ -45,7 +45,7 @@ def test_what_was_graded_is_kept_and_only_the_rest_is_graded(
 ) -> None:
     file = tmp_path / "gradings.jsonl"
     assert steady.report(Terminal(Screen()), file, [DAY], 2, math.inf) == 0
-    verdicts["honest"] = "slow"
+    verdicts["right"] = "slow"
     screen = Screen()
     assert steady.report(Terminal(screen), file, [DAY], 3, math.inf) == 1
     assert "2 passed, 1 slow" in screen.shown

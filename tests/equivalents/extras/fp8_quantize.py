@@ -37,22 +37,5 @@ equivalents = [
         "scaled = tl.clamp(x * (1.0 / s)[:, None], -448.0, 449.0)",
         CUTS,
     ),
-    Equivalent(
-        "reciprocal:quantize",
-        "codes = scaled.to(Q.dtype.element_ty)",
-        "codes = scaled",
-        CASTS,
-    ),
-    Equivalent(
-        "rows:whole_rows",
-        "x = tl.reshape(tl.load(x_ptr + row * step + at).to(tl.float32), (N // L, L))",
-        "x = tl.reshape(tl.load(x_ptr + row * step + at), (N // L, L))",
-        DIVIDES,
-    ),
-    Equivalent(
-        "rows:in_turn",
-        "x = tl.load(x_ptr + row * step + at, mask=lane < length, other=0).to(tl.float32)",
-        "x = tl.load(x_ptr + row * step + at, mask=lane < length, other=0)",
-        DIVIDES,
-    ),
+    Equivalent("reciprocal:quantize", "codes = scaled.to(Q.dtype.element_ty)", "codes = scaled", CASTS),
 ]

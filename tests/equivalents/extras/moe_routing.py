@@ -35,10 +35,4 @@ equivalents = [
         "other=-float('inf'))",
         NOBODY,
     ),
-    Equivalent(
-        "persistent:sort",
-        "ids = tl.load(experts_ptr + entry, mask=mask, other=-1)",
-        "ids = tl.load(experts_ptr + entry, mask=mask)",
-        "lanes without a token come last in a program's share, and nobody counts behind them",
-    ),
 ]

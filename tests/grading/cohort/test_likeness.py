@@ -15,8 +15,8 @@ from grader.verdict import Verdict
 
 HERE = Conditions("0.1.0+abc", "2.13.0", "3.7.1", "cpu", True)
 DAY = catalog.find("13")
-HONEST = sorted((Path(__file__).parents[2] / "honest" / DAY.place).glob("*.py"))
-OWN = [path.read_text(encoding="utf-8") for path in HONEST]
+RIGHT = sorted((Path(__file__).parents[2] / "right" / DAY.place).glob("*.py"))
+OWN = [path.read_text(encoding="utf-8") for path in RIGHT]
 
 
 def renamed(source: str) -> str:

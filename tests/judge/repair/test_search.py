@@ -21,7 +21,7 @@ SLIPS = [
     ("12", "tl.log(", "tl.log2(", "with another function than `tl.log2`"),
     ("8", "    return out", "    out", "with something else returned every"),
 ]  # fmt: skip
-HONEST = Path(__file__).parents[2] / "honest"
+RIGHT = Path(__file__).parents[2] / "right"
 WAIT = 60.0  # seconds for an edit, that a busy machine finds it, too
 
 
@@ -61,9 +61,9 @@ def test_programs_that_all_do_the_same_work_are_no_cure(warm: Warm, tmp_path: Pa
 
 def test_no_edit_is_proved_by_cases_that_the_file_passes_as_it_is(warm: Warm, tmp_path: Path) -> None:
     path, right = tmp_path / "kernel.py", "tl.rand(seed, i)"
-    honest = (HONEST / "day24_dropout" / "early_returns.py").read_text(encoding="utf-8")
-    assert right in honest
-    path.write_text(honest.replace(right, "tl.rand(seed + tl.program_id(0), tl.arange(0, BLOCK))"))
+    source = (RIGHT / "day24_dropout" / "early_returns.py").read_text(encoding="utf-8")
+    assert right in source
+    path.write_text(source.replace(right, "tl.rand(seed + tl.program_id(0), tl.arange(0, BLOCK))"))
     verdict = told(warm, path, "24", explain=WAIT)
     assert verdict.failed
     assert verdict.failed.name == "edges[the_next_seed]"

@@ -1,7 +1,7 @@
 """200 slips by people who had not seen the rules: each fails, something is said of it, no proof is untrue.
 
 `tests/slips.jsonl` has them: the day, what was done wrong, the edit of our solution, a piece of the line to
-blame. Every 25th is graded here.
+blame. Every 40th is graded here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def test_every_slip_can_be_planted_and_has_its_line(slip: dict[str, Any]) -> Non
     assert slip["at"] in swapped(DAYS[slip["day"]], slip["swap"])
 
 
-@pytest.mark.parametrize("slip", SLIPS[::25], ids=lambda slip: f"{slip['day']}: {slip['name']}")
+@pytest.mark.parametrize("slip", SLIPS[::40], ids=lambda slip: f"{slip['day']}: {slip['name']}")
 def test_a_slip_fails_and_an_edit_that_is_told_passes(
     slip: dict[str, Any], warm: Warm, tmp_path: Path
 ) -> None:

@@ -1,7 +1,5 @@
 """Extra: right answers by one program for each channel, or by way of a matrix whose rows are channels."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef statistics_kernel("
@@ -49,10 +47,7 @@ MATRIX = """\
 
 laggards = [
     # 64 programs, and 132 SMs: half of them read nothing, and 4 warps keep too few bytes on their way.
-    Laggard(
-        "one program sums up a channel",
-        swap={"min(max(programs // x.shape[1], 1), 1024)": "1"},
-    ),
+    Laggard("one program sums up a channel", swap={"min(max(programs // x.shape[1], 1), 1024)": "1"}),
     # 6 bytes an element of fp16 to turn it, 4 to read it, 8 to normalise it, 6 to turn it back: 24 for 6.
     Laggard(
         "x is copied to a matrix of channels, and y back from one",

@@ -1,6 +1,4 @@
-"""Extra: right products that leave most of the GPU idle, or never reach the matrix units."""
-
-from __future__ import annotations
+"""Extra: right products that leave most of the GPU idle."""
 
 from tools.planted import Laggard
 
@@ -18,11 +16,5 @@ EACH = """    for g in range(batch):
 
 laggards = [
     # 32 tiles a launch, for 132 SMs, 64 times.
-    Laggard(
-        "a launch for every matrix",
-        swap={ALL: EACH},
-    ),
-    # 68.7 G products, each an instruction of its own in one of 32 lanes. (A broadcast product summed over its
-    # middle is no laggard: Triton 3.6 recognises it, and makes a TF32 dot of it on a GPU.)
-    Laggard("outer products one by one, without tl.dot", file="outer_products.py"),
+    Laggard("a launch for every matrix", swap={ALL: EACH})
 ]

@@ -1,7 +1,5 @@
 """Extra: right answers by programs that are too small to slide, or too few to fill a GPU."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 SIZES = "BLOCK_M, BLOCK_N = 32, 1024"

@@ -1,7 +1,5 @@
 """Extra: right answers that store every third byte of a sector, or start a program for a handful of bytes."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Extra: right products whose compiler is not told how the matrices lie, or whose operands become fp32."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 STRIDES = '["stride_am", "stride_ak", "stride_bn", "stride_bk"]'

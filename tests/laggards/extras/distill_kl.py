@@ -1,13 +1,10 @@
-"""Extra: right answers that send both softmaxes, or their logarithms, through memory."""
-
-from __future__ import annotations
+"""Extra: right answers that send both softmaxes through memory."""
 
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef mean_kernel("
 GRID = "        backward_kernel[(n_rows, triton.cdiv(n_cols, BLOCK_N))](\n"
 BACKWARD = f"{GRID}            dmean,\n"
-MEAN = "        mean_kernel[(1,)]("
 P_S = "tl.exp2((s - tl.load(stats_ptr + row * 4)) * scale) * (1 / tl.load(stats_ptr + row * 4 + 1))"
 P_T = "tl.exp2((t - tl.load(stats_ptr + row * 4 + 2)) * scale) * (1 / tl.load(stats_ptr + row * 4 + 3))"
 SOFTMAX = '''@triton.jit
@@ -34,42 +31,6 @@ STORED = """        scale = 1 / (math.log(2) * ctx.temperature)
             both.append(y)
         p, q = both
 """
-LOGS = '''@triton.jit
-def logs_kernel(
-    x_ptr, stats_ptr, y_ptr, n_cols, stride_m, rate, WHICH: tl.constexpr, BLOCK_N: tl.constexpr
-):
-    """Reads v, writes v in fp32."""
-    row = tl.program_id(0).to(tl.int64)
-    cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    x = tl.load(x_ptr + row * stride_m + cols, mask=cols < n_cols, other=0.0).to(tl.float32)
-    top, total = tl.load(stats_ptr + row * 4 + WHICH), tl.load(stats_ptr + row * 4 + WHICH + 1)
-    tl.store(y_ptr + row * n_cols + cols, (x - top) * rate - tl.log(total), mask=cols < n_cols)
-
-
-@triton.jit
-def divergence_kernel(s_ptr, t_ptr, loss_ptr, n_cols, BLOCK_N: tl.constexpr):
-    """Reads 2v in fp32."""
-    row = tl.program_id(0).to(tl.int64)
-    acc = tl.zeros((BLOCK_N,), tl.float32)
-    for start in range(0, n_cols, BLOCK_N):
-        cols = start + tl.arange(0, BLOCK_N)
-        s = tl.load(s_ptr + row * n_cols + cols, mask=cols < n_cols, other=-float("inf"))
-        t = tl.load(t_ptr + row * n_cols + cols, mask=cols < n_cols, other=-float("inf"))
-        p = tl.exp(t)
-        acc += tl.where(p == 0, 0.0, p * (t - s))
-    tl.store(loss_ptr + row, tl.sum(acc, axis=0))
-
-
-'''
-LOGGED = """        both = []
-        for which, x in ((0, student), (2, teacher)):
-            y = torch.empty(n_rows, n_cols, dtype=torch.float32, device=x.device)
-            logs_kernel[(n_rows, triton.cdiv(n_cols, 2048))](
-                x, stats, y, n_cols, x.stride(0), 1 / temperature, WHICH=which, BLOCK_N=2048
-            )
-            both.append(y)
-        divergence_kernel[(n_rows,)](*both, losses, n_cols, BLOCK_N=2048)
-"""
 
 laggards = [
     # 4 bytes a logit of bf16 forwards; 12 to store both softmaxes and 10 for their difference: 26, not 10.
@@ -82,10 +43,5 @@ laggards = [
             P_S: "tl.load(p_ptr + row * n_cols + cols, mask=mask, other=0.0)",
             P_T: "tl.load(q_ptr + row * n_cols + cols, mask=mask, other=0.0)",
         },
-    ),
-    # 4 for maxima and sums, 12 to store both logarithms, 8 for the losses; 6 backwards: 30.
-    Laggard(
-        "the logarithms of both softmaxes go through memory on the way forward",
-        swap={BEFORE: LOGS + BEFORE, MEAN: LOGGED + MEAN},
-    ),
+    )
 ]

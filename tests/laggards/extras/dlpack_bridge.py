@@ -1,7 +1,5 @@
 """Extra: right answers that copy what they could read where it lies, or start a program for 32 columns."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 LAUNCH = "    scaled_add_kernel[grid](x, y, out, alpha, n_cols, *x.stride(), *y.stride(), BLOCK=BLOCK)\n"
@@ -25,8 +23,5 @@ laggards = [
         },
     ),
     # 4.2 million programs of 32 elements: one load of 4 bytes a thread of each input.
-    Laggard(
-        "32 columns a program",
-        swap={"BLOCK = 1024": "BLOCK = 32"},
-    ),
+    Laggard("32 columns a program", swap={"BLOCK = 1024": "BLOCK = 32"}),
 ]

@@ -1,7 +1,5 @@
 """Extra: right answers that send a row of logits through memory more often than they must."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef dpo_kernel("
@@ -28,19 +26,6 @@ STORED = """        logp = torch.empty(n_rows, n_steps, n_cols, dtype=torch.floa
         )
 """
 
-HOT = '''@triton.jit
-def hot_kernel(labels_ptr, hot_ptr, n_cols, BLOCK_N: tl.constexpr):
-    """Writes v in fp32."""
-    token = tl.program_id(0).to(tl.int64)
-    cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    hot = tl.where(cols == tl.load(labels_ptr + token), 1.0, 0.0)
-    tl.store(hot_ptr + token * n_cols + cols, hot, mask=cols < n_cols)
-
-
-'''
-ONE_HOT = """        hot = torch.empty(n_rows, n_steps, n_cols, dtype=torch.float32, device=logits.device)
-        hot_kernel[(n_rows * n_steps, triton.cdiv(n_cols, BLOCK_N))](labels, hot, n_cols, BLOCK_N=BLOCK_N)
-"""
 
 laggards = [
     # 2 + 2 + 4 + 4 + 2 bytes a logit of bf16 where 6 would do.
@@ -53,19 +38,5 @@ laggards = [
             "logits_ptr + row * stride_b + step * stride_s + cols": "logits_ptr + token * n_cols + cols",
             P: "p = tl.exp(x)",
         },
-    ),
-    # 2 + 4 + 2 + 4 + 2 bytes.
-    Laggard(
-        "a row of zeros with a 1 at the label goes through memory in fp32",
-        swap={
-            BEFORE: HOT + BEFORE,
-            LAUNCH: ONE_HOT + LAUNCH,
-            "    dlogprob_ptr,\n    logits_ptr,": "    dlogprob_ptr,\n    hot_ptr,\n    logits_ptr,",
-            "            dlogprobs,\n            logits,": (
-                "            dlogprobs,\n            hot,\n            logits,"
-            ),
-            P: f"{P}\n        hot = tl.load(hot_ptr + token * n_cols + cols, mask=mask, other=0.0)",
-            "(tl.where(cols == label, 1.0, 0.0) - p) * dlogprob": "(hot - p) * dlogprob",
-        },
-    ),
+    )
 ]

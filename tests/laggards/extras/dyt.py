@@ -1,7 +1,5 @@
 """Extra: right answers that move more bytes than they must, or whose sums queue up at one place."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 KERNEL = """def forward_kernel(

@@ -1,6 +1,4 @@
-"""Extra: right values that go through memory as quotients, or as integers."""
-
-from __future__ import annotations
+"""Extra: right values that go through memory as quotients."""
 
 from tools.planted import Laggard
 
@@ -25,18 +23,6 @@ def round_kernel(v_ptr, n_cols, blocks, BLOCK_N: tl.constexpr):
 
 
 '''
-INTEGERS = f'''@triton.jit
-def integer_kernel(
-    x_ptr, scale_ptr, zero_point_ptr, q_ptr, n_cols, blocks, qmin, qmax, BLOCK_N: tl.constexpr
-):
-    """The clamped integers, and one that stands for NaN: reads 2 bytes an element of bf16, writes 4."""
-{HEAD}    x = tl.load(x_ptr + row * n_cols + cols, mask=mask, other=0.0).to(tl.float32)
-    q = level(x, tl.load(scale_ptr + row), tl.load(zero_point_ptr + row).to(tl.float32))
-    q = tl.where(q < qmin, qmin, tl.where(q > qmax, qmax, q))
-    tl.store(q_ptr + row * n_cols + cols, tl.where(q == q, q, 1e9).to(tl.int32), mask=mask)
-
-
-'''
 LOAD = """    x = tl.load(x_ptr + row * n_cols + cols, mask=mask, other=0.0).to(tl.float32)
     q = level(x, scale, zero_point)
     # By comparisons"""
@@ -55,18 +41,5 @@ laggards = [
             LOAD: LOAD.replace("level(x, scale, zero_point)", "x + zero_point"),
         },
         stores=True,
-    ),
-    # 2 + 4 and 4 + 2 bytes an element of bf16.
-    Laggard(
-        "the integers are stored as int32 by a kernel of their own",
-        swap={
-            FORWARD: INTEGERS + FORWARD,
-            LAUNCH: STORED.format("q", "int32")
-            + "        integer_kernel[grid](\n            x, scale, zero_point, q, x.shape[1], "
-            + "qmin=float(qmin), qmax=float(qmax), **shape\n        )\n"
-            + LAUNCH.replace(" x,", " q,"),
-            LOAD: LOAD.replace("q = level(x, scale, zero_point)", 'q = tl.where(x == 1e9, float("nan"), x)'),
-        },
-        stores=True,
-    ),
+    )
 ]

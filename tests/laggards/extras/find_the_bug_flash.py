@@ -1,7 +1,5 @@
 """Extra find_the_bug_flash: mended in a way that computes more than it needs, or on slower units."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

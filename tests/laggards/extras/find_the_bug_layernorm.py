@@ -1,7 +1,5 @@
 """Extra find_the_bug_layernorm: mended in a way that leaves most of the GPU idle."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

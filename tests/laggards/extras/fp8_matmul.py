@@ -1,7 +1,5 @@
 """Extra: right FP8 products that leave half of the units' rate, or most of it."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Extra: right sums and products that move half as much again, or keep memory idle."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

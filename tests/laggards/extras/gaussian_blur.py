@@ -1,7 +1,5 @@
 """Extra: right answers that do not take the weights apart, or go down the columns one by one."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Extra: right sums of which too few bytes are on their way."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 SIZES = "BLOCK_M, BLOCK_N, STAGES = 64, 64, 4"

@@ -1,7 +1,5 @@
 """Extra: right products that wait for what could have come before, or read too much for each operation."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 AHEAD = """    for i in gl.static_range(STAGES - 1):
@@ -23,12 +21,6 @@ laggards = [
             "_wait(1, deps": "_wait(0, deps",
             FETCH: "",
         },
-        unseen=UNSEEN,
-    ),
-    # The second stage is never filled while the first is multiplied.
-    Laggard(
-        "two stages, and each product is waited for before the next frame is asked for",
-        swap={BLOCKS: BLOCKS.replace("64, 4", "64, 2"), "_wait(1, deps": "_wait(0, deps"},
         unseen=UNSEEN,
     ),
     # 32 operations for each byte from L2, not 85: 34 GB, more than 5 ms.

@@ -1,7 +1,5 @@
 """Extra: right products whose matrix units wait: for memory, or for what small tiles read again."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 UNSEEN = "its values need a GPU, and so does its time"

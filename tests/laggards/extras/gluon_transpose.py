@@ -1,7 +1,5 @@
 """Extra: right transposes whose layouts move a sector for each element, or a few bytes at a time."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 UNSEEN = "its values need a GPU, and so does its time"

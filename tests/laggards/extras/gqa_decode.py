@@ -1,7 +1,5 @@
 """Extra: right answers that read each key once for every query head, or write it out for each of them."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 WRITTEN = """@triton.jit

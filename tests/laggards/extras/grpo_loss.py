@@ -1,12 +1,9 @@
 """Extra: right answers that store what every token could keep in registers."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef mean_kernel("
 FORWARD = "        row_kernel[(n_rows,)](\n"
-BACKWARD = "        backward_kernel[(n_rows, triton.cdiv(n_cols, 1024))](\n"
 DELTA = "delta = tl.load(ref_ptr + at, mask=used, other=0.0) - logp"
 RATIO = "ratio = tl.exp(logp - tl.load(old_ptr + at, mask=used, other=0.0))"
 STORED = '''@triton.jit
@@ -48,19 +45,5 @@ laggards = [
             ),
             "beta * (tl.exp(delta) - delta - 1)": "beta * (step - delta - 1)",
         },
-    ),
-    # 13 bytes a token forwards; 32 for two exponentials and 13 for their slope: 58, and 8 more for a copy.
-    Laggard(
-        "ratios go through memory on the way back",
-        swap={
-            BEFORE: STORED + BEFORE,
-            BACKWARD: LAUNCH + "        copy_kernel[grid](steps, scores, n, BLOCK=2048)\n" + BACKWARD + EXTRA,
-            "def backward_kernel(\n": "def backward_kernel(\n    ratio_ptr,\n    step_ptr,\n",
-            f"{RATIO}\n    {DELTA}\n    clipped": (
-                "ratio = tl.load(ratio_ptr + at, mask=used, other=0.0)\n"
-                "    step = tl.load(step_ptr + at, mask=used, other=0.0)\n    clipped"
-            ),
-            "beta * (1 - tl.exp(delta))": "beta * (1 - step)",
-        },
-    ),
+    )
 ]

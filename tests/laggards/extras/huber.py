@@ -1,7 +1,5 @@
 """Extra: right answers that store slopes, or whose sum waits for one program."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BACKWARD = "        backward_kernel[(triton.cdiv(n, 2048),)](\n            dmean, x, y, dx, dy,"

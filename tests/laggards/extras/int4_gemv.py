@@ -1,6 +1,4 @@
-"""Extra: right answers that read the weights in 16 bits, one row of them at a time, or once a row of x."""
-
-from __future__ import annotations
+"""Extra: right answers that read the weights one row at a time, or once a row of x."""
 
 from tools.planted import Laggard
 
@@ -13,8 +11,6 @@ LAUNCH = """    int4_gemv_kernel[(triton.cdiv(n, 64),)](
         m,"""
 
 laggards = [
-    # 134 MB in, 537 MB out and in again, for 141 MB.
-    Laggard("weights go through memory in fp16", file="dequantised.py"),
     # 16384 programs of one warp, which wait for 512 bytes at a time.
     Laggard("one row of weights a program, one warp", file="one_row.py"),
     Laggard(

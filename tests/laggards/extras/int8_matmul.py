@@ -1,7 +1,5 @@
 """Extra: right products of int8 that go through floats."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"
@@ -21,7 +19,6 @@ laggards = [
     ),
     # A sum in floats beside that in integers: together they do not fit into the registers, either.
     Laggard(
-        "converted to fp16",
-        swap={DOT: "acc += tl.dot(a.to(tl.float16), b.to(tl.float16)).to(tl.int32)"},
+        "converted to fp16", swap={DOT: "acc += tl.dot(a.to(tl.float16), b.to(tl.float16)).to(tl.int32)"}
     ),
 ]

@@ -1,7 +1,5 @@
 """Extra: right answers that start a program for a single element, or for a single head."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

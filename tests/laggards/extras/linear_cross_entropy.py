@@ -1,6 +1,4 @@
-"""Extra: right answers whose products are slow, or whose chunks go through memory again and again."""
-
-from __future__ import annotations
+"""Extra: right answers whose products are slow."""
 
 from tools.planted import Laggard
 
@@ -33,11 +31,5 @@ laggards = [
             "torch.mm(logits.t(), x)": "torch.mm(logits.t(), x32)",
             "del logits\n        return": "del logits, rows\n        return",
         },
-    ),
-    # Softmax, then the target, then the factor: each reads the chunk and writes it.
-    Laggard(
-        "the gradient of the logits by three kernels, in fp32",
-        file="three_kernels.py",
-        unseen="most of the time is torch.mm's: it is predicted at twice our time, and three are slow",
-    ),
+    )
 ]

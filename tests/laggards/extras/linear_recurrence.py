@@ -1,7 +1,5 @@
 """Extra: right answers that launch a few steps at a time, or have a program for each channel."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 LAUNCH = """        forward_kernel[(batch * triton.cdiv(n_channels, blocks["BLOCK_D"]),)](

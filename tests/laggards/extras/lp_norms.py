@@ -1,7 +1,5 @@
 """Extra: right answers whose squares go through memory, or that start a program for a row of 16."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef normalize_kernel("

@@ -1,7 +1,5 @@
 """Extra: right bytes and right numbers that go through memory in between, or by the block."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 GRID = "    grid = (triton.cdiv(n, ELEMENTS),)\n"
@@ -48,6 +46,4 @@ laggards = [
             f"device=packed.device)\n{GRID}": "device=packed.device)\n    grid = (triton.cdiv(n, block),)\n",
         },
     ),
-    # 20.5 bytes an element for 2.5.
-    Laggard("ratios, codes and halves of bytes go through memory", file="codes_in_memory.py"),
 ]

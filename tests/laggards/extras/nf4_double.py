@@ -1,7 +1,5 @@
 """Extra: right numbers whose absmax goes through memory, or whose levels are chosen one by one."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef dequantize_kernel("
@@ -20,12 +18,6 @@ LAUNCH = """    dequantize_kernel[grid](
         scales,
         offset,
 """
-SIZES = """        LEVELS=LEVELS,
-        BLOCK=block,
-        BLOCK2=block2,
-        ROWS=ELEMENTS // block,
-"""
-WARPS = "        num_warps=4,\n"
 
 CHAIN = '''@triton.jit
 def level_of(code, LEVELS: tl.constexpr):
@@ -90,16 +82,6 @@ laggards = [
             "high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)": "high = level_of(packed >> 4, LEVELS)",
             "low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)": "low = level_of(packed & 0xF, LEVELS)",
             BEFORE: CHAIN + BEFORE,
-        },
-    ),
-    # 4.2 million programs, which move 160 bytes each.
-    Laggard(
-        "one block of 64 a program, by one warp",
-        swap={
-            "device=packed.device)\n    grid = (triton.cdiv(n, ELEMENTS),)\n": (
-                "device=packed.device)\n    grid = (triton.cdiv(n, block),)\n"
-            ),
-            SIZES + WARPS: SIZES.replace("ELEMENTS // block", "1") + WARPS.replace("4", "1"),
         },
     ),
 ]

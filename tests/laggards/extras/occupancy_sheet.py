@@ -1,7 +1,5 @@
 """Extra: right answers of too few bytes at a time, or of lanes that lie far apart."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,6 +1,4 @@
-"""Extra: right answers that copy the pages together first, or leave most SMs idle."""
-
-from __future__ import annotations
+"""Extra: right answers that copy the pages together first."""
 
 from tools.planted import Laggard
 
@@ -49,11 +47,5 @@ laggards = [
                 "    B, H, D = q.shape\n"
             ),
         },
-    ),
-    # 64 programs for 132 SMs, and the longest reads 33.6 MB.
-    Laggard(
-        "a program for each sequence",
-        file="sequence.py",
-        unseen="64 programs are predicted at 1.7 times our time, and slow begins at three times",
-    ),
+    )
 ]

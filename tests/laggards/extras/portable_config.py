@@ -1,7 +1,5 @@
 """Extra: right products whose tile is that of another GPU, or of none."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

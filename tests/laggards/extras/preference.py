@@ -1,7 +1,5 @@
 """Extra: right answers that store rows twice, or leave most of a sector unread."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 COLS = "cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)"
@@ -43,7 +41,6 @@ laggards = [
     ),
     # 4 million programs, each of which waits for two rewards and moves 64 bytes.
     Laggard(
-        "blocks of 16 elements",
-        swap={"BLOCK_N = min(triton.next_power_of_2(n_cols), 4096)": "BLOCK_N = 16"},
+        "blocks of 16 elements", swap={"BLOCK_N = min(triton.next_power_of_2(n_cols), 4096)": "BLOCK_N = 16"}
     ),
 ]

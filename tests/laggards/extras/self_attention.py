@@ -1,7 +1,5 @@
 """Extra: without a speed bar nothing is too slow."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards: list[Laggard] = []

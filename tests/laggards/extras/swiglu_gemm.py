@@ -1,7 +1,5 @@
 """Extra: right answers that load each tile too often, or leave the matrix units alone."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 FIRST = "= 128, 128, 64, 8, 3"

@@ -1,7 +1,5 @@
 """Extra: right answers that are needlessly slow, two for every speed bar."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 UNSEEN = "the launches are counted, and the time between them is not"

@@ -1,7 +1,5 @@
 """Extra: right answers that move bytes twice, or start a program for 32 elements."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 LAUNCHED = "    launch(scaled_add_kernel, x.numel(), x, y, out, alpha, *strides)\n"

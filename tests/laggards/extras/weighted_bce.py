@@ -1,7 +1,5 @@
 """Extra: right answers that store what they could keep, or whose sum waits for one program."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef mean_kernel("

@@ -1,7 +1,5 @@
 """Extra write_the_test: a test has no speed bar."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards: list[Laggard] = []

@@ -1,7 +1,5 @@
 """Extra: what activations and their slopes get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AT_DY = "at_dy = place(offs, n1, n2, n3, stride_dy0, stride_dy1, stride_dy2, stride_dy3, FLAT)"
@@ -9,7 +7,6 @@ DX = "tl.store(dx_ptr + offs, dy * slope(kept, KIND), mask=mask)"
 GELU_SLOPE = "by_x = p + kept * p * (1 - p) * (1.5957691 + 0.21406444 * kept * kept)"
 KEEP = "ctx.save_for_backward(to_keep(kind, x, y))"
 KINDS = 'if kind in ("sigmoid", "tanh"):'
-OFFS = "    offs = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n"
 SERIES = "y = tl.where(tl.abs(x) < 0.125, series, 2 * tl.sigmoid(2 * x) - 1)"
 SIGMOID = "        y = tl.sigmoid(x)\n"
 SILU_SLOPE = "by_x = p + kept * p * (1 - p)\n"
@@ -20,12 +17,6 @@ mistakes = [
     Mistake(
         "the sigmoid overflows for large numbers",
         {SIGMOID: "        y = tl.exp(x) / (1 + tl.exp(x))\n"},
-        "overflow",
-        fails="edges",
-    ),
-    Mistake(
-        "tanh overflows for large numbers",
-        {SERIES: "y = tl.where(tl.abs(x) < 0.125, series, (tl.exp(2 * x) - 1) / (tl.exp(2 * x) + 1))"},
         "overflow",
         fails="edges",
     ),
@@ -69,12 +60,6 @@ mistakes = [
     Mistake("dy is left out", {DX: DX.replace("dy * ", "")}, "lacks dy"),
     Mistake("dy is taken to be contiguous", {AT_DY: "at_dy = offs"}, "stride", fails="edges"),
     Mistake(
-        "dy is read by the strides of what was kept",
-        {AT_DY: "at_dy = place(offs, n1, n2, n3, stride_k0, stride_k1, stride_k2, stride_k3, FLAT)"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
         "x is taken to be contiguous",
         {"FLAT=x.is_contiguous()": "FLAT=True"},
         "Only contiguous inputs come out right",
@@ -91,5 +76,4 @@ mistakes = [
         "stride",
         fails="honest",
     ),
-    Mistake("torch has the last word", {"return dx, None": "return dx * 1, None"}, "torch", fails="honest"),
 ]

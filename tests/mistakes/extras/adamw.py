@@ -1,7 +1,5 @@
 """Extra: what a fused AdamW gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 G = "g = tl.load(grad_ptr + offs, mask=mask, other=0.0).to(tl.float32)\n"
@@ -38,11 +36,6 @@ mistakes = [
     Mistake(
         "the step is counted from 0",
         {"beta1**step": "beta1 ** (step - 1)", "beta2**step": "beta2 ** (step - 1)"},
-        "counted from 0",
-    ),
-    Mistake(
-        "the step is counted from 0, and the first one is spared",
-        {"beta1**step": "beta1 ** max(step - 1, 1)", "beta2**step": "beta2 ** max(step - 1, 1)"},
         "counted from 0",
     ),
     Mistake(

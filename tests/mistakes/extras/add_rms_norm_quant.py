@@ -1,7 +1,5 @@
 """Extra: what goes wrong between a residual, its norm and int8, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AMAX = "amax = tl.max(tl.abs(y), axis=0)"
@@ -32,11 +30,6 @@ mistakes = [
         {SCALE: "scale = amax / 127.0"},
         "The scale of a row of zeros must be 1",
     ),
-    Mistake(
-        "a row of zeros has a small scale",
-        {SCALE: "scale = tl.maximum(amax, 1e-5) / 127.0"},
-        "The scale of a row of zeros must be 1",
-    ),
     Mistake("cut off", {Q: "(y / scale).to(tl.int8)"}, "Quotients are cut off"),
     Mistake("rounded down", {Q: "tl.floor(y / scale).to(tl.int8)"}, "Quotients are rounded down"),
     Mistake("halves rounded up", {Q: "tl.floor(y / scale + 0.5).to(tl.int8)"}, "Halves are rounded up"),
@@ -46,14 +39,6 @@ mistakes = [
         "Halves are rounded away from 0",
     ),
     Mistake("amax / 128, which wraps", {"amax / 127.0, 1.0": "amax / 128.0, 1.0"}, "divide by 127"),
-    Mistake(
-        "amax / 128, clamped",
-        {
-            "amax / 127.0, 1.0": "amax / 128.0, 1.0",
-            Q: "tl.clamp(libdevice.rint(y / scale), -128.0, 127.0).to(tl.int8)",
-        },
-        "divide by 127",
-    ),
     Mistake("unsigned bytes", {"dtype=torch.int8": "dtype=torch.uint8"}, "int8"),
     Mistake(
         "the scale that is stored is turned round",
@@ -97,15 +82,5 @@ mistakes = [
         "the last row is left out", {GRID: GRID.replace("n_rows", "n_rows - (n_rows > 1)")}, "never written"
     ),
     Mistake("a store without a mask", {STORE_Q: f"tl.store(q_ptr + offs, {Q})"}, "Unmasked store"),
-    Mistake("scale first", {RETURN: "    return scale, q"}, "shape"),
     Mistake("residual is returned, too", {RETURN: "    return q, scale, residual"}, "2 outputs"),
-    Mistake(
-        "torch adds",
-        {
-            "    n_rows, n_cols = x.shape\n": "    n_rows, n_cols = x.shape\n"
-            "    residual.add_(x)\n    x = torch.zeros_like(x)\n"
-        },
-        "torch",
-        fails="honest",
-    ),
 ]

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between the chunks of a row, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CHUNKS = "n_chunks = triton.cdiv(n_cols, chunk)"
@@ -31,16 +29,6 @@ mistakes = [
         },
         "race",
     ),
-    Mistake(
-        "the merge stops at a block of chunks",
-        {"for start in range(0, n_chunks, BLOCK_C):": "for start in range(0, BLOCK_C, BLOCK_C):"},
-        "is right",
-    ),
-    Mistake(
-        "the merge reads as many chunks as a power of two",
-        {MAXIMA: "mask=index >= 0, other=-HIGHEST", SUMS: "mask=index >= 0, other=0.0"},
-        "past",
-    ),
     Mistake("a chunk ends behind the end of its row", {END: "end = first + chunk"}, "past"),
     Mistake("lanes past the chunk hold 0", {ONLY_HALF: "cols < end, other=0.0"}, "Lanes past a chunk's end"),
     Mistake(
@@ -59,14 +47,6 @@ mistakes = [
         {RESCALED: "l_i += tl.sum(p, axis=0)"},
         "is right",
         fails="correct or edges",
-    ),
-    Mistake(
-        "a part's sum is not rescaled", {" + l_c * tl.exp2((m_c - m_new) * LOG2_E)": " + l_c"}, "is right"
-    ),
-    Mistake(
-        "exp2 of natural numbers in the merge",
-        {MERGED: "l_i = l_i * tl.exp2(m_i - m_new) + l_c * tl.exp2(m_c - m_new)"},
-        "is right",
     ),
     Mistake(
         "lse in base 2", {LSE: "tl.store(lse_ptr + row, (log_l + m) * LOG2_E)"}, "times what it should be"
@@ -102,11 +82,5 @@ mistakes = [
         {"logits_ptr + row * stride_m + cols": "logits_ptr + row * n_cols + cols"},
         "stride",
         fails="edges",
-    ),
-    Mistake(
-        "torch merges the parts",
-        {"    return loss, lse": "    return loss, (maxima + sums.log()).logsumexp(dim=1)"},
-        "torch",
-        fails="honest",
     ),
 ]

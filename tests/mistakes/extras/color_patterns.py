@@ -1,10 +1,7 @@
 """Extra: what goes wrong in a picture that is drawn byte by byte, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-FRAME = "frame = tl.program_id(2).to(tl.int64)"
 MASK = "mask = offs < row_bytes"
 CHANNEL = "x, channel = offs // 3, offs % 3"
 CODE = "code = ((2 * x ^ y) + t0 + frame.to(tl.int32)) & 255"
@@ -12,7 +9,6 @@ LOAD = "colour = tl.load(palette_ptr + code * 3 + channel, mask=mask)"
 ROWS = "for row in range(y, height, 256):"
 STORE = "tl.store(out_ptr + (frame * height + row) * row_bytes + offs, colour, mask=mask)"
 EMPTY = "out = torch.empty((count, h, w, 3), dtype=torch.uint8, device=palette.device)"
-GRID = "grid = (triton.cdiv(3 * w, BLOCK), min(h, 256), count)"
 CALL = "(palette, out, t0, h, 3 * w, BLOCK=BLOCK, num_warps=4)"
 
 mistakes = [
@@ -53,7 +49,6 @@ mistakes = [
         "taken for three planes",
     ),
     Mistake("all channels are the first", {LOAD: LOAD.replace(" + channel", "")}, "is right"),
-    Mistake("a byte is taken for a pixel", {CHANNEL: "x, channel = offs, offs % 3"}, "is right"),
     Mistake("four bytes a pixel", {CHANNEL: "x, channel = offs // 4, offs % 4"}, ("is right", "palette")),
     Mistake("rows from 256 on are not drawn", {ROWS: "for row in range(y, y + 1):"}, "never written"),
     Mistake(
@@ -62,7 +57,6 @@ mistakes = [
         # Two bytes that are wrong may look like poison: once in some hundred gradings.
         ("race", "what torch.empty leaves"),
     ),
-    Mistake("height and width are swapped", {EMPTY: EMPTY.replace("h, w", "w, h")}, "shape"),
     Mistake(
         "frames are taken to be 256 rows long",
         {STORE: STORE.replace("frame * height", "frame * 256")},
@@ -75,14 +69,6 @@ mistakes = [
         ("never written", "is 250 where", "is 127 where"),
     ),
     Mistake("bytes past the end of a row are written", {MASK: "mask = offs >= 0"}, "past the end"),
-    Mistake(
-        "only whole blocks are launched",
-        {GRID: GRID.replace("triton.cdiv(3 * w, BLOCK)", "max(3 * w // BLOCK, 1)")},
-        "never written",
-    ),
-    Mistake("as many blocks as the pixels need", {GRID: GRID.replace("3 * w", "w")}, "never written"),
-    Mistake("one frame is launched", {GRID: GRID.replace("count", "min(count, 1)")}, "never written"),
-    Mistake("frames in 32 bits", {FRAME: "frame = tl.program_id(2)"}, "in int32", fails="limit"),
     Mistake(
         "torch copies the palette",
         {EMPTY: f"palette = palette.clone()\n    {EMPTY}"},

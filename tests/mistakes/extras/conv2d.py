@@ -1,7 +1,5 @@
 """Extra: what a convolution gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'
@@ -9,12 +7,9 @@ GRID = "grid = (triton.cdiv(features, BLOCK_O) * groups * triton.cdiv(pixels, BL
 INSIDE = "inside = rows & (at_h >= 0) & (at_h < height) & (at_w >= 0) & (at_w < width)"
 LOAD_W = "w = tl.load(w_ptrs[None, :] + w_offs[:, None], mask=inner[:, None] & cols[None, :], other=0.0)"
 LOAD_X = "x = tl.load(x_ptrs[:, None] + x_offs[None, :], mask=inside[:, None] & inner[None, :], other=0.0)"
-LOOP = "for turn in range(tl.cdiv(channels, BLOCK_K) * r * s):"
-PIXELS = "    pixels = batch * out_h * out_w"
 PLANES = "planes = (image * groups + group)[:, None] * features + offs_o[None, :]"
 RETURN = "    return out\n"
 SHIFT = "down, right = i * dilation, j * dilation"
-SIZE = "return (size + 2 * padding - dilation * (window - 1) - 1) // stride + 1"
 TOP = "top, left = place // out_w * stride - padding, place % out_w * stride - padding"
 W_OFFS = "w_offs = c * stride_wc + i * stride_wr + j * stride_ws"
 W_PTRS = "w_ptrs = w_ptr + (group * features + offs_o) * stride_wo"
@@ -32,11 +27,6 @@ mistakes = [
         ("before the start of x", "past the end of x", "is right"),
     ),
     Mistake(
-        "the edge of the image counts as outside",
-        {INSIDE: INSIDE.replace("at_h >= 0", "at_h > 0")},
-        "is right",
-    ),
-    Mistake(
         "rows and columns of the window are swapped",
         {W_OFFS: "w_offs = c * stride_wc + j * stride_wr + i * stride_ws"},
         ("Rows and columns of the window are swapped", "past the end of w"),
@@ -50,12 +40,6 @@ mistakes = [
     Mistake("the stride is ignored", {TOP: TOP.replace(" * stride", "")}, "The stride is ignored"),
     Mistake("the padding is ignored", {TOP: TOP.replace(" - padding", "")}, "The padding is ignored"),
     Mistake(
-        "out is as large as without a dilation",
-        {SIZE: "return (size + 2 * padding - window) // stride + 1"},
-        "shape",
-    ),
-    Mistake("out is padded on one side only", {SIZE: SIZE.replace("2 * padding", "padding")}, "shape"),
-    Mistake(
         "every group reads the channels of the first",
         {X_PTRS: "x_ptrs = x_ptr + image.to(tl.int64) * stride_xb"},
         "Every group reads the channels of the first one",
@@ -64,11 +48,6 @@ mistakes = [
         "every group takes the weights of the first",
         {W_PTRS: "w_ptrs = w_ptr + offs_o.to(tl.int64) * stride_wo"},
         "Every group takes the weights of the first one",
-    ),
-    Mistake(
-        "a group begins one channel after the other",
-        {X_PTRS: X_PTRS.replace("group * channels", "group")},
-        "is right",
     ),
     Mistake(
         "every image is the first one",
@@ -82,11 +61,6 @@ mistakes = [
         "None stands in this line",
     ),
     Mistake(
-        "every group has the first group's bias",
-        {"bias_ptr + group * features + offs_o": "bias_ptr + offs_o"},
-        "is right",
-    ),
-    Mistake(
         "x is not masked along the channels",
         {LOAD_X: LOAD_X.replace(" & inner[None, :]", "")},
         ("past the end of x", "both sides"),
@@ -97,14 +71,8 @@ mistakes = [
         ("past the end of w", "both sides"),
     ),
     Mistake(
-        "the last, partial piece of the channels is left out",
-        {LOOP: "for turn in range(max(channels // BLOCK_K, 1) * r * s):"},
-        "is right",
-    ),
-    Mistake(
         "the sums of earlier turns are lost", {DOT: 'acc = tl.dot(w, x, input_precision="ieee")'}, "is right"
     ),
-    Mistake("fp32 is left to tl.dot, which cuts it to TF32", {DOT: "acc = tl.dot(x, w, acc)"}, "TF32"),
     Mistake(
         "planes of out are taken to be those of one group",
         {PLANES: "planes = image[:, None] * features + offs_o[None, :]"},
@@ -118,24 +86,6 @@ mistakes = [
         {"right * stride_xw": "right"},
         "Of the inputs that are not contiguous, some come out wrong",
         fails="edges",
-    ),
-    Mistake(
-        "the weights are taken to be contiguous",
-        {W_OFFS: "w_offs = (c * r + i) * s + j"},
-        "Of the inputs that are not contiguous, some come out wrong",
-        fails="edges",
-    ),
-    Mistake(
-        "images are counted in 32 bits",
-        {"image.to(tl.int64) * stride_xb": "image * stride_xb"},
-        "in int32",
-        fails="limit",
-    ),
-    Mistake(
-        "torch copies strided images first",
-        {PIXELS: f"    x, w = x.contiguous(), w.contiguous()\n{PIXELS}"},
-        "torch",
-        fails="honest",
     ),
     Mistake(
         "torch does the work",

@@ -1,11 +1,7 @@
 """Extra: what a product with the second operand turned gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-ALLOCATION = "    c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
-B_PTRS = "b_ptrs = b_ptr + offs_n[:, None] * stride_bn + offs_k[None, :].to(tl.int64) * stride_bk"
 DOT = "acc = tl.dot(a, tl.trans(b), acc)"
 GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
 LOAD_A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
@@ -20,11 +16,6 @@ mistakes = [
         "both sides",
     ),
     Mistake(
-        "b's tile is not masked along k, its second axis now",
-        {LOAD_B: "b = tl.load(b_ptrs, mask=cols[:, None], other=0.0)"},
-        "both sides",
-    ),
-    Mistake(
         "b's tile is masked along k alone, and its rows run past the last",
         {LOAD_B: "b = tl.load(b_ptrs, mask=inner[None, :], other=0.0)"},
         "past the end of b",
@@ -35,15 +26,6 @@ mistakes = [
         "do not fit together",
     ),
     Mistake("a is turned, and b is not", {DOT: "acc = tl.dot(tl.trans(a), b, acc)"}, "tl.dot"),
-    Mistake("b is not turned at all", {DOT: "acc = tl.dot(a, b, acc)"}, "tl.dot"),
-    Mistake(
-        "b is turned twice, by its pointers and on the chip",
-        {
-            B_PTRS: "b_ptrs = b_ptr + offs_k[:, None].to(tl.int64) * stride_bk + offs_n[None, :] * stride_bn",
-            LOAD_B: "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)",
-        },
-        "tl.dot",
-    ),
     Mistake(
         "b's two strides change places",
         {"        *b.stride(),": "        b.stride(1),\n        b.stride(0),"},
@@ -56,27 +38,11 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "elements of b's rows are taken to lie side by side",
-        {B_PTRS: B_PTRS.replace(" * stride_bk", "")},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "n is taken from the wrong side of b",
-        {"m, n = a.shape[0], b.shape[0]": "m, n = a.shape[0], b.shape[1]"},
-        "shape",
-    ),
-    Mistake(
         "k is taken from the wrong side of b",
         {"        a.shape[1],": "        b.shape[0],"},
         "past the end of",
     ),
     Mistake("b's pointers never move on", {"        b_ptrs += step * stride_bk\n": ""}, "first piece"),
-    Mistake(
-        "b's pointers move on by whole rows",
-        {"b_ptrs += step * stride_bk": "b_ptrs += step * stride_bn"},
-        "past the end of b",
-    ),
     Mistake(
         "the last, partial piece of k is left out",
         {LOOP: "range(k, BLOCK_K - 1, -BLOCK_K)"},
@@ -109,12 +75,6 @@ mistakes = [
         "partial tiles at the edges get no program",
         {GRID: "(m // BLOCK_M * (n // BLOCK_N),)"},
         "never written",
-    ),
-    Mistake(
-        "torch copies b, turned",
-        {ALLOCATION: f"{ALLOCATION}\n    b = b.T.contiguous().T"},
-        "torch",
-        fails="honest",
     ),
     Mistake("torch does the work", {"    return c": "    return a @ b.T"}, "torch", fails="honest"),
 ]

@@ -1,7 +1,5 @@
 """Extra: what a divergence of two online softmaxes gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.where(alpha > 0, acc * alpha, 0.0) + "
@@ -70,7 +68,6 @@ mistakes = [
     Mistake(
         "the loss is a sum", {"tl.sum(acc, axis=0) / n_rows * factor": "tl.sum(acc, axis=0) * factor"}, "sum"
     ),
-    Mistake("the gradient is turned round", {STORE: "(p_t - p_s) * by"}, "turned round"),
     Mistake("the gradient lacks the teacher", {STORE: "p_s * by"}, "lacks the teacher"),
     Mistake(
         "the gradient takes T squared",
@@ -86,19 +83,7 @@ mistakes = [
         "stride",
         fails="correct or edges",
     ),
-    Mistake(
-        "backward takes rows to be n_cols apart",
-        {"teacher_ptr + row * stride_tm + cols": "teacher_ptr + row * n_cols + cols"},
-        "stride",
-        fails="correct or edges",
-    ),
     Mistake("a softmax is kept", {SAVE: f"{SAVE}\n        ctx.softmax = torch.empty_like(student)"}, "keeps"),
-    Mistake(
-        "torch finds the mean",
-        {"        return mean\n": "        return losses.mean() * temperature**2\n"},
-        "torch",
-        fails="honest",
-    ),
     Mistake(
         "half done: the last kernel is missing",
         {},

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between two libraries, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 COLS = "cols = pid % n_blocks * BLOCK + tl.arange(0, BLOCK)"
@@ -12,7 +10,6 @@ OUT = "out = torch.empty(x.shape, dtype=x.dtype, device=x.device)"
 ROWS = "    tensors = [tensor if tensor.dim() == 2 else tensor.unsqueeze(0) for tensor in tensors]\n"
 STORE = "tl.store(out_ptr + row * n_cols + cols, x + alpha * y, mask=mask)"
 STRIDES = "*x.stride(), *y.stride(), BLOCK"
-TENSORS = "x, y = as_tensors(x, y)"
 VIEW = "tensor.view(1, -1) for"
 
 mistakes = [
@@ -60,11 +57,6 @@ mistakes = [
     ),
     Mistake(
         "strides are lost", {STRIDES: "n_cols, 1, n_cols, 1, BLOCK"}, "Only contiguous inputs come out right"
-    ),
-    Mistake(
-        "y is read by the strides of x",
-        {STRIDES: "*x.stride(), *x.stride(), BLOCK"},
-        "Only contiguous inputs come out right",
     ),
     Mistake(
         "rows and columns are swapped in x",

@@ -1,15 +1,11 @@
 """Extra: what log-probabilities and DPO's loss get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AIM = "(tl.where(cols == label, 1.0, 0.0) - p) * dlogprob"
 BACK = "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=mask)\n"
 DLOGPROB = "tl.load(dlogprob_ptr + row * stride_db + step * stride_ds)"
 LOAD = 'mask=cols < n_cols, other=-float("inf")'
-LOG1P = "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
-LOGPROB = "logprob = (tl.load(logits_ptr + label).to(tl.float32) - m) - tl.log(l_row)"
 LOSS = "tl.where(z < 0, -z, 0.0) + log1p"
 RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + tl.sum(p, axis=0)"
 SAVE = "ctx.save_for_backward(logits, labels, maxima, sums)"
@@ -54,17 +50,7 @@ mistakes = [
         {"        row, step = token": "        pass\n    if True:\n        row, step = token"},
         "memory that nobody wrote",
     ),
-    Mistake(
-        "the logarithm's sign is turned round",
-        {LOGPROB: "logprob = tl.log(l_row) - (tl.load(logits_ptr + label).to(tl.float32) - m)"},
-        "turned round",
-    ),
     Mistake("the label is missing from the gradient", {AIM: "(0.0 - p) * dlogprob"}, "lacks the label"),
-    Mistake(
-        "the gradient is turned round",
-        {AIM: "(p - tl.where(cols == label, 1.0, 0.0)) * dlogprob"},
-        "turned round",
-    ),
     Mistake(
         "the upstream gradient is dropped",
         {AIM: "(tl.where(cols == label, 1.0, 0.0) - p)"},
@@ -92,14 +78,7 @@ mistakes = [
         fails="edges",
     ),
     Mistake("softmax is kept", {SAVE: f"{SAVE}\n        ctx.softmax = torch.empty_like(logits)"}, "keeps"),
-    Mistake(
-        "torch adds up the tokens",
-        {"        return logprobs\n": "        return logprobs + 0\n"},
-        "torch",
-        fails="honest",
-    ),
     Mistake("-log sigmoid as it stands, -inf below -88", {LOSS: "-tl.log(tl.sigmoid(z))"}, "is right"),
-    Mistake("log(1 + e) of a tiny e", {LOG1P: "log1p = tl.log(one_more)"}, "is right"),
     Mistake("beta counts twice", {Z: f"{Z}    z = beta * z\n"}, "beta counts twice"),
     Mistake("the loss is turned round", {LOSS: "tl.where(z > 0, z, 0.0) + log1p"}, "turned round"),
     Mistake("the gradient takes sigmoid of z", {WRONG: WRONG.replace("-beta", "beta")}, "sigmoid(z)"),

@@ -1,7 +1,5 @@
 """Extra: what has Triton compile too often, or goes wrong with fewer kernels, and what is said about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BLOCK_N = "BLOCK_N = max(triton.next_power_of_2(n_cols), 128)"
@@ -84,7 +82,6 @@ mistakes = [
     ),
     Mistake("the lanes behind the row hold 0", {'other=-float("inf")': "other=0.0"}, "are to hold -inf"),
     Mistake("no mask of the columns", {MASK: "mask = (offs_m < n_rows) & (offs_n >= 0)"}, "mask"),
-    Mistake("no mask of the rows", {MASK: "mask = (offs_m >= 0) & (offs_n < n_cols)"}, "mask"),
     Mistake(
         "rows are taken to follow one another",
         {LOAD: LOAD.replace("stride_xm", "n_cols")},
@@ -105,19 +102,5 @@ mistakes = [
         {GRID: f"grid = GRIDS.setdefault(n_cols, {GRID[7:]})", ENTRY: f"GRIDS = {{}}\n\n\n{ENTRY}"},
         "left over",
         fails="correct or edges",
-    ),
-    Mistake(
-        "what a shape was launched with is kept",
-        {
-            LAUNCH: "x = FIRST.setdefault((n_rows, n_cols, x.dtype), x)\n    " + LAUNCH,
-            ENTRY: f"FIRST = {{}}\n\n\n{ENTRY}",
-        },
-        "left over",
-        fails="correct or edges",
-    ),
-    Mistake(
-        "the number of rows is a bucket, too",
-        {EMPTY: f"n_rows = triton.next_power_of_2(n_rows)\n    {EMPTY}"},
-        "shape",
     ),
 ]

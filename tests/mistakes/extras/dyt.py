@@ -1,7 +1,5 @@
 """Extra: what a dynamic tanh and its backward pass get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALPHA_TERM = "dalpha += dz * x"
@@ -97,12 +95,6 @@ mistakes = [
     ),
     Mistake("dbias is summed as dweight is", {BIAS_TERM: "dbias += dy * t\n"}, "dbias takes dy · tanh"),
     Mistake("dy is taken to be contiguous", {DY: "dy_ptr + row * n_cols + offs_n"}, "stride", fails="edges"),
-    Mistake(
-        "rows of x are taken to be n_cols apart",
-        {"offs_m[:, None] * stride_xm": "offs_m[:, None] * n_cols"},
-        "stride",
-        fails="edges",
-    ),
     Mistake("alpha is read on the host", {SAVE: f"ctx.alpha = alpha.item()\n        {SAVE}"}, ".item()"),
     Mistake(
         "y is kept as well",
@@ -116,17 +108,6 @@ mistakes = [
         "the last chunk runs past the last row",
         {"min((chunk + 1) * rows_each, n_rows)": "(chunk + 1) * rows_each"},
         "past the end",
-    ),
-    Mistake(
-        "torch sums up dalpha",
-        {
-            "return dx, *(column_sum(part, x.dtype) for part in (dalpha_part, dweight_part, dbias_part))": (
-                "return dx, dalpha_part.sum().to(x.dtype).view(1), *(\n"
-                "            column_sum(part, x.dtype) for part in (dweight_part, dbias_part)\n        )"
-            )
-        },
-        "torch",
-        fails="honest",
     ),
     Mistake(
         "128 partial sums are added, and a GPU has more programs",

@@ -1,7 +1,5 @@
 """Extra: what goes wrong with fake integers and their gradient, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CLAMP = "q = tl.where(q < qmin, qmin, tl.where(q > qmax, qmax, q))"
@@ -66,11 +64,6 @@ mistakes = [
         "where nan is right",
         fails="limit",
     ),
-    Mistake(
-        "the mask looks at what was clamped",
-        {GRADIENT: "tl.where(tl.minimum(tl.maximum(q, qmin), qmax) <= qmax, dy, 0.0)"},
-        "was clamped, too",
-    ),
     Mistake("the gradient passes everywhere", {GRADIENT: "dy"}, "was clamped, too"),
     Mistake("the gradient of rounding", {GRADIENT: "dy * 0.0"}, "gradient is that of rounding"),
     Mistake(
@@ -110,15 +103,6 @@ mistakes = [
     ),
     Mistake("x is kept in fp32", {KEPT: KEPT.replace("(x", "(x.float()")}, "a tensor that torch computed"),
     Mistake("one block a row", {"return (n_rows * blocks,), {": "return (n_rows,), {"}, "never written"),
-    Mistake(
-        "torch fakes",
-        {
-            "    return FakeQuantize": "    y = torch.clamp(torch.round(x / scale[:, None]), qmin, qmax)\n"
-            "    return FakeQuantize"
-        },
-        "torch",
-        fails="honest",
-    ),
     Mistake(
         "rounded by adding 1.5 · 2²³",
         {LEVEL: "return (x / scale + 12582912.0) - 12582912.0 + zero_point"},

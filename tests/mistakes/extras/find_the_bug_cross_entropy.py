@@ -1,7 +1,5 @@
 """Extra find_the_bug_cross_entropy: its bugs, and what goes wrong while they are mended."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 COUNT = "count += (target != ignore_index).to(tl.float32)"

@@ -1,7 +1,5 @@
 """Extra find_the_bug_flash: its bugs, and what goes wrong while they are mended."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc * alpha[:, None]"
@@ -44,11 +42,6 @@ mistakes = [
     Mistake("the loop goes on, and the diagonal stays where it was", {CAUSAL: "offs_m[:, None]"}, "top left"),
     Mistake("the diagonal moves the wrong way", {CAUSAL: "offs_m[:, None] + Sq - Sk"}, "wrong way round"),
     Mistake("acc is not rescaled at all", {ACC: "acc"}, "acc is not rescaled"),
-    Mistake(
-        "acc is divided by the sums in every turn, and once more at the end",
-        {"p.to(v.dtype), v, acc * alpha": "(p / l_new[:, None]).to(v.dtype), v, acc * (l_i * alpha / l_new)"},
-        "is right",
-    ),
     Mistake(
         "heads of 128 are taken whole, and all others with them",
         {BLOCK_D: "BLOCK_D = 128", "(offs_d < D)[None, :], other": "(offs_d >= 0)[None, :], other"},

@@ -1,7 +1,5 @@
 """Extra find_the_bug_softmax: its bugs, and what goes wrong while they are mended."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 LOAD = 'x = tl.load(x_ptr + offs, mask=mask, other=-float("inf"))'
@@ -45,19 +43,8 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "the result takes x's place, for it is parked there anyway",
-        {"y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)": "y = x"},
-        "input",
-    ),
-    Mistake(
         "x is cloned, so that the kernel may write into it",
         {"n_rows, n_cols = x.shape": "x = x.clone()\n    n_rows, n_cols = x.shape"},
-        "torch copied",
-        fails="honest",
-    ),
-    Mistake(
-        "x is made contiguous, so that one stride serves both",
-        {"n_rows, n_cols = x.shape": "x = x.contiguous()\n    n_rows, n_cols = x.shape"},
         "torch copied",
         fails="honest",
     ),

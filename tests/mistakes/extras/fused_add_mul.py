@@ -1,14 +1,10 @@
 """Extra: what a fused sum and product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-COORDINATES = "i0, i1, i2 = row // (n1 * n2), row // n2 % n1, row % n2"
 GRID = "grid = (n0 * n1 * n2 * triton.cdiv(n3, BLOCK),)"
 LOAD_Y = "y = tl.load(y_ptr + i0 * y0 + i1 * y1 + i2 * y2 + offs * y3, mask=mask)"
 LOAD_Z = "z = tl.load(z_ptr + i0 * z0 + i1 * z1 + i2 * z2 + offs * z3, mask=mask)"
-OFFS = "offs = (tl.program_id(0) % pieces).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 RESULT = "result = (x.to(tl.float32) + y.to(tl.float32)) * z.to(tl.float32)"
 ROW = "row = (tl.program_id(0) // pieces).to(tl.int64)"
 START = "    flat = "
@@ -19,11 +15,6 @@ mistakes = [
     Mistake(
         "the product comes first",
         {RESULT: "result = x.to(tl.float32) * z.to(tl.float32) + y.to(tl.float32)"},
-        "the sum comes first",
-    ),
-    Mistake(
-        "the brackets are left out",
-        {RESULT: "result = x.to(tl.float32) + y.to(tl.float32) * z.to(tl.float32)"},
         "the sum comes first",
     ),
     Mistake(
@@ -66,24 +57,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "two coordinates are exchanged",
-        {COORDINATES: "i0, i2, i1 = row // (n1 * n2), row // n2 % n1, row % n2"},
-        "Of the inputs that are not contiguous, some come out wrong",
-        fails="edges",
-    ),
-    Mistake(
-        "the second coordinate has no end",
-        {COORDINATES: COORDINATES.replace(" % n1", "")},
-        "Of the inputs that are not contiguous, some come out wrong",
-        fails="edges",
-    ),
-    Mistake(
-        "the second coordinate is taken by its own size",
-        {COORDINATES: "i0, i1, i2 = row // (n1 * n2), row // n1 % n1, row % n2"},
-        "Of the inputs that are not contiguous, some come out wrong",
-        fails="edges",
-    ),
-    Mistake(
         "out is written by the strides of x",
         {STORE: "tl.store(out_ptr + i0 * x0 + i1 * x1 + i2 * x2 + offs * x3, result, mask=mask)"},
         "a stride is ignored, taken for granted or another tensor's",
@@ -100,31 +73,10 @@ mistakes = [
     Mistake(
         "the store has no mask", {STORE: "tl.store(out_ptr + row * n3 + offs, result)"}, "Unmasked store"
     ),
-    Mistake(
-        "offsets in a row are counted in 32 bits",
-        {OFFS: OFFS.replace(".to(tl.int64)", "")},
-        "int32",
-        fails="limit",
-    ),
     Mistake("rows are counted in 32 bits", {ROW: ROW.replace(".to(tl.int64)", "")}, "int32", fails="limit"),
     Mistake(
         "torch does the work",
         {START: f"    return out.copy_((x.float() + y.float()) * z.float())\n{START}"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "torch copies strided tensors first",
-        {START: f"    x, y, z = x.contiguous(), y.contiguous(), z.contiguous()\n{START}"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "torch adds, and the kernel multiplies",
-        {
-            START: f"    x = x.float() + y.float()\n{START}",
-            RESULT: "result = x.to(tl.float32) * z.to(tl.float32)",
-        },
         "torch",
         fails="honest",
     ),

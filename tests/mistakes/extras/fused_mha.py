@@ -1,10 +1,7 @@
 """Extra: what goes wrong when a rotation moves into attention, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-DOT = "qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)"
 END = "tl.minimum(S, start_m + BLOCK_M)"
 KEYS = "load_pairs(k_ptr, cos_ptr, sin_ptr, next_n, S, stride_m, D, BLOCK_N, HALF)"
 BLOCK = "load_pairs(k_ptr + next_n * stride_m, cos_ptr, sin_ptr, 0, S - next_n, stride_m, D, BLOCK_N, HALF)"
@@ -92,9 +89,6 @@ mistakes = [
         "head by head",
     ),
     Mistake(
-        "only the first halves are multiplied", {DOT: "qk = tl.dot(q1, k1.T) * (scale * LOG2_E)"}, "is right"
-    ),
-    Mistake(
         "pairs past d / 2 are read",
         {MASK: "mask = (offs_m < S)[:, None] & (offs_p >= 0)[None, :]"},
         "past the end of cos",
@@ -133,11 +127,5 @@ mistakes = [
         {"v, acc * alpha[:, None])": "v, acc * alpha[:, None]).to(v.dtype).to(tl.float32)"},
         "too low a precision",
         fails="edges",
-    ),
-    Mistake(
-        "torch turns the queries",
-        {"    B, S, width = qkv.shape": "    qkv = qkv * 1.0\n    B, S, width = qkv.shape"},
-        "torch",
-        fails="honest",
     ),
 ]

@@ -1,7 +1,5 @@
 """Extra: what a sum by TMA gets wrong, and what is said of it. None of these waits for what never comes."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADD = "y = a_smem.index(stage).load(LAYOUT) + b_smem.index(stage).load(LAYOUT)"
@@ -16,19 +14,6 @@ mistakes = [
         {ADD: "y = a_smem.index(stage) + b_smem.index(stage)"},
         "Triton cannot compile",
         fails="compiles",
-    ),
-    Mistake(
-        "TMA is to store the sums from registers",
-        {STORE: STORE.replace("y_smem", "y")},
-        "Triton cannot compile",
-        fails="compiles",
-    ),
-    Mistake(
-        "a tile of b without a column",
-        {COPY_B: COPY_B.replace("[row, col]", "[row]")},
-        "Triton cannot compile",
-        fails="compiles",
-        on_gpu="illegal instruction",
     ),
     Mistake(
         "sixteen stages",
@@ -51,18 +36,6 @@ mistakes = [
     Mistake(
         "the sums are stored at column and row",
         {STORE: STORE.replace("[row, col]", "[col, row]")},
-        "never written",
-        gpu=True,
-    ),
-    Mistake(
-        "partial tiles at the bottom are not counted",
-        {"tiles = triton.cdiv(m, BLOCK_M) * tiles_n": "tiles = max(m // BLOCK_M, 1) * tiles_n"},
-        "never written",
-        gpu=True,
-    ),
-    Mistake(
-        "tiles in a row are counted along m",
-        {"tiles_n = triton.cdiv(n, BLOCK_N)": "tiles_n = triton.cdiv(m, BLOCK_M)"},
         "never written",
         gpu=True,
     ),

@@ -1,39 +1,14 @@
 """Extra: what a product by wgmma gets wrong, and what is said of it. None waits for what never comes."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 MULTIPLY = "warpgroup_mma(a_smem.index(stage), b_smem.index(stage), acc, is_async=True)"
-SUMS = "version=[3, 0], warps_per_cta=[gl.num_warps(), 1], instr_shape=[16, BLOCK_N, 16]"
 
 mistakes = [
     Mistake(
         "b is turned, as for a dot of columns",
         {MULTIPLY: MULTIPLY.replace("b_smem.index(stage)", "b_smem.index(stage).permute((1, 0))")},
         "Triton cannot compile",
-        fails="compiles",
-    ),
-    Mistake(
-        "the sums' layout is for one warp group, and two are launched",
-        {SUMS: SUMS.replace("gl.num_warps()", "4")},
-        "Triton cannot compile",
-        fails="compiles",
-    ),
-    Mistake(
-        "the sums are stored in fp32 where c is in 16 bits",
-        {"c_smem.store(acc.to(c_desc.dtype))": "c_smem.store(acc)"},
-        "Triton cannot compile",
-        fails="compiles",
-    ),
-    Mistake(
-        "five stages",
-        {
-            "BLOCK_M, BLOCK_N, BLOCK_K, STAGES = 128, 256, 64, 4": (
-                "BLOCK_M, BLOCK_N, BLOCK_K, STAGES = 128, 256, 64, 5"
-            )
-        },
-        "shared memory",
         fails="compiles",
     ),
     Mistake(
@@ -57,18 +32,6 @@ mistakes = [
     Mistake(
         "c's tile is stored at its column and row",
         {"(c_desc, [m, n], c_smem)": "(c_desc, [n, m], c_smem)"},
-        "never written",
-        gpu=True,
-    ),
-    Mistake(
-        "the last group is walked as if it were full",
-        {"rows = gl.minimum(num_pid_m - first_pid_m, GROUP_M)": "rows = GROUP_M"},
-        "never written",
-        gpu=True,
-    ),
-    Mistake(
-        "partial tiles on the right get no program",
-        {"triton.cdiv(n, BLOCK_N)\n": "max(n // BLOCK_N, 1)\n"},
         "never written",
         gpu=True,
     ),

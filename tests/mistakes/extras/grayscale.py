@@ -1,11 +1,7 @@
 """Extra: what goes wrong on the way from colour to grey, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-ROW = "y = tl.program_id(0).to(tl.int64)"
-COLUMNS = "x = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 MASK = "mask = x < width"
 PIXELS = "pixels = image_ptr + y * stride_h + x * stride_w"
 RED = "red = tl.load(pixels, mask=mask).to(tl.int32)"
@@ -13,7 +9,6 @@ GREEN = "green = tl.load(pixels + 1, mask=mask).to(tl.int32)"
 BLUE = "blue = tl.load(pixels + 2, mask=mask).to(tl.int32)"
 GREY = "grey = (77 * red + 150 * green + 29 * blue + 128) >> 8"
 STORE = "tl.store(grey_ptr + y * width + x, grey.to(tl.uint8), mask=mask)"
-EMPTY = "grey = torch.empty((height, width), dtype=torch.uint8, device=image.device)"
 GRID = "grid = (height, triton.cdiv(width, BLOCK))"
 START = "    height, width, _ = image.shape\n"
 
@@ -44,34 +39,12 @@ mistakes = [
         "taken for three planes",
     ),
     Mistake(
-        "the three bytes are taken to be one pixel each",
-        {PIXELS: "pixels = image_ptr + y * stride_h + x"},
-        "is right",
-    ),
-    Mistake(
         "the same weight for each channel", {GREY: "grey = (red + green + blue) // 3"}, "the same weight"
     ),
-    Mistake(
-        "green and blue have each other's weight",
-        {GREY: GREY.replace("150", "?").replace("29", "150").replace("?", "29")},
-        "is right",
-    ),
-    Mistake(
-        "each product is shifted by itself",
-        {GREY: "grey = (77 * red >> 8) + (150 * green >> 8) + (29 * blue >> 8)"},
-        "is right",
-    ),
     Mistake("divided by 255", {GREY: GREY.replace(">> 8", "// 255")}, "is right"),
-    Mistake("in floats, cut off", {GREY: "grey = 0.299 * red + 0.587 * green + 0.114 * blue"}, "is right"),
     Mistake(
         "rows are taken to lie side by side",
         {PIXELS: PIXELS.replace("stride_h", "width * 3")},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "pixels are taken to be three bytes apart",
-        {PIXELS: PIXELS.replace("stride_w", "3")},
         "stride",
         fails="edges",
     ),
@@ -85,33 +58,8 @@ mistakes = [
         {STORE: STORE.replace("y * width", "y * stride_h")},
         "past the end of",
     ),
-    Mistake(
-        "height and width are swapped", {EMPTY: EMPTY.replace("(height, width)", "(width, height)")}, "shape"
-    ),
-    Mistake("the result keeps three channels", {EMPTY: "grey = torch.empty_like(image)"}, "shape"),
     Mistake("pixels past the end of a row are written", {MASK: "mask = x >= 0"}, "mask"),
-    Mistake(
-        "only whole blocks of pixels are launched",
-        {GRID: "grid = (height, max(width // BLOCK, 1))"},
-        "never written",
-    ),
     Mistake("a program for each pixel of a column alone", {GRID: "grid = (height, 1)"}, "never written"),
-    Mistake(
-        "rows are on axis 1",
-        {
-            ROW: ROW.replace("(0)", "(1)"),
-            COLUMNS: COLUMNS.replace("(1)", "(0)"),
-            GRID: "grid = (triton.cdiv(width, BLOCK), height)",
-        },
-        "65535",
-        fails="limit",
-    ),
-    Mistake(
-        "offsets in 32 bits",
-        {ROW: "y = tl.program_id(0)", COLUMNS: COLUMNS.replace(".to(tl.int64)", "")},
-        "in int32",
-        fails="limit",
-    ),
     Mistake(
         "torch makes the image contiguous",
         {START: f"    image = image.contiguous()\n{START}"},

@@ -1,7 +1,5 @@
 """Extra: what GRPO's loss and its gradient get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc += tl.where(used, beta * (tl.exp(delta) - delta - 1) - kept * adv, 0.0)"
@@ -37,11 +35,6 @@ mistakes = [
         "divergence",
     ),
     Mistake(
-        "equal rewards are not quite equal",
-        {FIRST: "first = 0.0\n", OFF: "mean += 1e-6\n    off = tl.where(mask, reward - mean, 0.0)"},
-        "is right",
-    ),
-    Mistake(
         "nothing is added to the standard deviation",
         {OWN: OWN.replace("(std + 1e-4)", "std")},
         ("is right", "close but not close enough"),
@@ -52,11 +45,6 @@ mistakes = [
         "the unbiased one divides by g",
     ),
     Mistake("lanes past the group count", {OFF: "off = reward - mean"}, "is right"),
-    Mistake(
-        "all answers take the first group's rewards",
-        {"rewards_ptr + row // group_size * group_size": "rewards_ptr + row * 0"},
-        "is right",
-    ),
     Mistake(
         "the rewards are found by the number of groups",
         {"row // group_size * group_size": "row % group_size * group_size"},
@@ -84,11 +72,6 @@ mistakes = [
         fails="limit",
     ),
     Mistake(
-        "tokens that do not count get a gradient",
-        {BACK: BACK.replace("tl.where(used, slope * by, 0.0)", "slope * by + 0.001")},
-        ("close but not close enough", "is right"),
-    ),
-    Mistake(
         "tokens that do not count get none, not even 0",
         {BACK: BACK.replace("mask=cols < n_cols", "mask=used")},
         "never written",
@@ -100,12 +83,6 @@ mistakes = [
         "not divided by the number",
     ),
     Mistake("the ratios are kept", {SAVE: f"{SAVE}\n        ctx.ratios = torch.empty_like(logp)"}, "keeps"),
-    Mistake(
-        "torch finds the mean",
-        {"        return mean\n": "        return losses.mean()\n"},
-        "torch",
-        fails="honest",
-    ),
     Mistake(
         "half done: the last kernel is missing",
         {},

@@ -1,12 +1,9 @@
 """Extra: what goes wrong where two weights share a byte, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_N, BLOCK_M), dtype=tl.float32)"
 ADD = "acc += part * scale.to(tl.float32)[:, None]"
-BYTES = "tl.load(bytes_ptrs, mask=mask_n[:, None], other=0).to(tl.uint16)"
 EVEN, ODD = "part = tl.dot(low, tl.trans(even))", "part = tl.dot(high, tl.trans(odd), part)"
 HIGH = "high = ((packed >> 4) | MAGIC).to(x.dtype, bitcast=True) - shift"
 LOW = "low = ((packed & 0xF) | MAGIC).to(x.dtype, bitcast=True) - shift"
@@ -19,7 +16,6 @@ X = "tl.load(x_ptrs, mask=mask_m[:, None], other=0.0)"
 ZERO = "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=0).to(tl.uint16)"
 LOW_CODE, HIGH_CODE = "low = (packed & 0xF).to(x.dtype)", "high = (packed >> 4).to(x.dtype)"
 ZERO_POINT = "zero.to(x.dtype)[:, None]"
-SHAPE = "    (m, k), n = x.shape, packed.shape[0]\n"
 
 mistakes = [
     Mistake(
@@ -100,11 +96,6 @@ mistakes = [
         "lay [k / g, n]",
     ),
     Mistake("half done: the low halves alone", {f"        {ODD}\n": ""}, "odd k"),
-    Mistake(
-        "rows of weights past the end are loaded",
-        {BYTES: "tl.load(bytes_ptrs).to(tl.uint16)"},
-        "Unmasked load",
-    ),
     Mistake("rows of x past the end are loaded", {X: "tl.load(x_ptrs)"}, "Unmasked load"),
     Mistake(
         "rows past the end are stored", {STORE: "tl.store(y_ptrs, acc, mask=mask_n[:, None])"}, "past the end"
@@ -112,5 +103,4 @@ mistakes = [
     Mistake(
         "the grid counts whole blocks alone", {"(triton.cdiv(n, 64),)": "(max(n // 64, 1),)"}, "never written"
     ),
-    Mistake("torch unpacks", {SHAPE: f"    packed = packed.clone()\n{SHAPE}"}, "torch", fails="honest"),
 ]

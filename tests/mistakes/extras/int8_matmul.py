@@ -1,7 +1,5 @@
 """Extra: what a scaled int8 product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"
@@ -102,11 +100,6 @@ mistakes = [
         "blocks of k are 16 wide", {"BLOCK_K=128": "BLOCK_K=16"}, "tl.dot needs K >= 32", on_gpu="K >= 32"
     ),
     Mistake(
-        "b is read as if its rows lay side by side",
-        {"offs_k[:, None] * stride_bk + offs_n": "offs_k[:, None] * n + offs_n"},
-        "stride",
-    ),
-    Mistake(
         "rows of a are taken to be k apart", {"offs_m[:, None] * stride_am": "offs_m[:, None] * k"}, "stride"
     ),
     Mistake(
@@ -118,11 +111,5 @@ mistakes = [
         "the result is rounded to fp16",
         {"c, mask=rows": "c.to(tl.float16), mask=rows"},
         ("the right one rounded to fp16", "close but not close enough"),
-    ),
-    Mistake(
-        "torch lays b out anew",
-        {"    c = torch.empty(m, n": "    b = b.t().contiguous().t()\n    c = torch.empty(m, n"},
-        "torch copied",
-        fails="honest",
     ),
 ]

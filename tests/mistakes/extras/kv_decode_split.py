@@ -1,7 +1,5 @@
 """Extra: what goes wrong when keys are split over programs, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
@@ -21,7 +19,6 @@ STORES = """    tl.store(m_ptr + part + row, m_i, mask=row == 0)
     tl.store(o_ptr + part * D + offs_o, acc, mask=only)
 """
 SUMS = "l_i = tl.sum(l_s * factor, axis=0)"
-TO_L = "tl.store(l_ptr + part + row, l_i, mask=row == 0)"
 TO_O = "tl.store(o_ptr + part * D + offs_o, acc, mask=only)"
 VALUES = "v = tl.load(v_ptr + offs_n[:, None] * stride_vs + offs_d[None, :], mask=mask, other=0.0)"
 
@@ -88,38 +85,13 @@ mistakes = [
         "exp where exp2 belongs",
     ),
     Mistake(
-        "parts are averaged",
-        {
-            TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]"),
-            TO_L: TO_L.replace("l_i", "(l_i > 0).to(tl.float32)"),
-            FACTOR: "factor = tl.exp2(0.0 * m_s)",
-        },
-        "is right",
-    ),
-    Mistake(
         "parts are divided by their sums before they are merged",
         {TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
         "once is enough, at the end",
     ),
     Mistake(
-        "parts weigh as much as they have keys",
-        {
-            TO_O: TO_O.replace(
-                "acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None] * tl.maximum(end - first, 0)"
-            ),
-            TO_L: TO_L.replace("l_i", "tl.maximum(end - first, 0) + 0.0 * l_i"),
-            FACTOR: "factor = tl.exp2(0.0 * m_s)",
-        },
-        "is right",
-    ),
-    Mistake(
         "splits of a query store over one another",
         {PART: PART.replace(" + tl.program_id(1)", "")},
-        "where no kernel wrote",
-    ),
-    Mistake(
-        "queries store over one another",
-        {PART: "part = pid_b * tl.num_programs(1) + tl.program_id(1)"},
         "where no kernel wrote",
     ),
     Mistake(
@@ -172,26 +144,15 @@ mistakes = [
         fails="correct or edges",
     ),
     Mistake(
-        "the host reads the longest length",
-        {"    S = k_cache.shape[1]\n": "    S = int(lengths.max()) if B else 0\n"},
-        "on the host",
-    ),
-    Mistake(
         "lanes without a key have a score of -10,000",
         {'s = tl.where(seen[None, :], s, -float("inf"))': "s = tl.where(seen[None, :], s, -1e4)"},
         "finite number stands for -inf",
         fails="limit",
     ),
-    Mistake("torch merges the parts", {"    return out\n": "    return out * 1\n"}, "torch", fails="honest"),
     Mistake(
         "lanes of k that hold no element hold Inf",
         {KEYS: KEYS.replace("0.0", 'float("inf")')},
         "in the tl.dot, is NaN",
-    ),
-    Mistake(
-        "the splits store by split, and the merge reads by query",
-        {PART: "part = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)"},
-        "is right",
     ),
     Mistake(
         "o is rounded to fp16 at every block",

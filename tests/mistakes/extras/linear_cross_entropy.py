@@ -1,13 +1,10 @@
 """Extra: what a chunked loss gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADD_DX = "add(torch.mm(logits, weight[chunk]), total, dx if chunk.stop == n_classes else total)"
 COUNT = "count += counts.to(tl.int32)"
 GRAD = "(p - tl.where(cols + first == target, 1.0, 0.0)) * scale"
-LOAD = 'mask=cols < n_cols, other=-float("inf")'
 LSE = "tl.store(lse_ptr + rows, m + log_l, mask="
 LOGITS = "            logits = torch.mm(x, weight[chunk].t())\n            chunk_loss_kernel"
 RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + "
@@ -38,12 +35,6 @@ mistakes = [
         "where 0 is right",
     ),
     Mistake("the sum so far is not rescaled when the maximum rises", {RESCALED: "l_i += "}, "is right"),
-    Mistake("lanes past the chunk hold 0", {LOAD: "mask=cols < n_cols, other=0.0"}, "is right"),
-    Mistake(
-        "each chunk begins anew",
-        {"m_i = tl.load(max_ptr + row)": "m_i = LOWEST + 0.0", "l_i = tl.load(sum_ptr + row)": "l_i = 0.0"},
-        "is right",
-    ),
     Mistake(
         "a chunk's maximum takes the place of the one before",
         {"m_new = tl.maximum(m_i, tl.max(x, axis=0))": "m_new = tl.max(x, axis=0)"},
@@ -80,11 +71,6 @@ mistakes = [
     Mistake(
         "dx is the last chunk's", {ADD_DX: "add(torch.mm(logits, weight[chunk]), None, dx)"}, "Right up to v"
     ),
-    Mistake(
-        "the last chunk is left out",
-        {"for first in range(0, n_classes, width)": "for first in range(0, n_classes - width + 1, width)"},
-        "mean_kernel reads aim_ptr",
-    ),
     Mistake("the logits are whole", {WIDTH: "width = n_classes"}, "with its backward pass", fails="memory"),
     Mistake(
         "a chunk is an eighth of all, and its products come on top",
@@ -116,19 +102,8 @@ mistakes = [
     ),
     Mistake("the count is read on the host", {SAVE: f"{SAVE}\n        ctx.number = count.item()"}, "item"),
     Mistake(
-        "torch adds something to the loss",
-        {"        return mean\n": "        return mean + 0\n"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
         "dweight is not for the chunk's rows",
         {"dweight[chunk])": "dweight[: chunk.stop - chunk.start])"},
         "never written",
-    ),
-    Mistake(
-        "the maximum starts from 0",
-        {"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
-        "log(0) is -inf",
     ),
 ]

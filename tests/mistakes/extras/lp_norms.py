@@ -1,12 +1,9 @@
 """Extra: what norms of rows and their gradient get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ABS = "tl.sum(tl.abs(x), axis=1)"
 ALONG = "along = tl.where(norm < eps, 0.0, tl.sum(dy * y, axis=1))"
-AT_DY = "at_dy = offs_m[:, None] * stride_dym + cols[None, :] * stride_dyn"
 DX = "dx = (dy - y * along[:, None]) * scale[:, None]"
 LOAD = "x_ptr + offs_m[:, None] * stride_xm + offs_n[None, :], mask=mask, other=0.0).to(tl.float32)"
 NORM = "norm = tl.sqrt(tl.sum(x * x, axis=1))"
@@ -69,11 +66,6 @@ mistakes = [
         {DX: f"{DX}\n    dx = tl.where((norm < eps)[:, None], 0.0, dx)"},
         "dy / eps",
     ),
-    Mistake(
-        "dx is divided by the norm where eps is larger",
-        {DX: DX.replace("scale[:, None]", "(1 / norm)[:, None]")},
-        "is right",
-    ),
     Mistake("dx is not divided", {DX: "dx = dy - y * along[:, None]"}, "not divided"),
     Mistake(
         "what is along x is taken out, and x is not of length 1",
@@ -82,15 +74,6 @@ mistakes = [
     ),
     Mistake(
         "a mean in the place of the sum", {ALONG: ALONG.replace("axis=1)", "axis=1) / n_cols")}, "is a mean"
-    ),
-    Mistake(
-        "dy is taken to be contiguous",
-        {AT_DY: "at_dy = offs_m[:, None] * n_cols + cols[None, :]"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "the norm is not kept", {"    tl.store(norm_ptr + offs_m, norm, mask=rows)\n": ""}, "torch.empty"
     ),
     Mistake(
         "y is kept as well as x",

@@ -1,7 +1,5 @@
 """Extra: what goes wrong on the way into four bits and back, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ABSMAX = "absmax = tl.max(tl.abs(x), axis=1)"
@@ -14,7 +12,6 @@ PACK = "((high << 4) | low).to(tl.uint8)"
 STORE = "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=offs_byte < n_bytes)"
 X = "tl.load(x_ptr + offs, mask=offs < n, other=0.0)"
 Y = "y = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK)) * absmax[:, None]"
-SIZE = "packed = torch.empty(triton.cdiv(n, 2),"
 
 mistakes = [
     Mistake(
@@ -22,12 +19,6 @@ mistakes = [
         {PACK: "((low << 4) | high).to(tl.uint8)"},
         "changed places",
     ),
-    Mistake(
-        "out of bytes, the halves have changed places",
-        {Y: Y.replace("high, low", "low, high")},
-        "changed places",
-    ),
-    Mistake("the last byte of an odd n is forgotten", {SIZE: "packed = torch.empty(n // 2,"}, "shape"),
     Mistake(
         "the last byte of an odd n is not written", {STORE: STORE.replace("n_bytes", "n // 2")}, "is right"
     ),
@@ -91,12 +82,6 @@ mistakes = [
     ),
     Mistake(
         "half done: the low halves are still to come", {GET_LOW: "low = high"}, "Each high half counts twice"
-    ),
-    Mistake(
-        "torch copies x first",
-        {"    n = x.numel()\n": "    x = x.clone()\n    n = x.numel()\n"},
-        "torch",
-        fails="honest",
     ),
     Mistake("half done: dequantising is not begun", {}, "never written", undone=("dequantize_kernel",)),
     Mistake(

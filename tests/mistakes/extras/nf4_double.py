@@ -1,12 +1,9 @@
 """Extra: what double quantisation gets wrong on either way, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ABSMAX = "absmax = tl.load(table_ptr + code) * scale + tl.load(offset_ptr)"
 ADD = "code += tl.where(ratio > edge, step, 0)"
-CODE = "code = tl.load(codes_ptr + rows, mask=there, other=0).to(tl.int32)"
 EDGE = "edge = (tl.load(entry_ptrs - 1) + tl.load(entry_ptrs)) / 2"
 MEAN = "tl.store(mean_ptr, tl.sum(acc, axis=0) / n)"
 MEAN_LAUNCH = "mean_kernel[(1,)](part, offset, tiles, n, BLOCK=1024)"
@@ -89,23 +86,9 @@ mistakes = [
         "equal steps",
     ),
     Mistake(
-        "scales of blocks that are not there are stored",
-        {SCALES: "tl.store(scales_ptr + rows, scale)"},
-        "past the end",
-    ),
-    Mistake(
         "the scale of a short last block is not stored",
         {SCALES: "tl.store(scales_ptr + rows, scale, mask=rows < n // BLOCK)"},
         "never written",
-    ),
-    Mistake(
-        "the host reads the offset",
-        {
-            MEAN_LAUNCH: MEAN_LAUNCH + "\n    offset_value = float(offset)",
-            "scales, offset, n, BLOCK=block, ROWS": "scales, offset_value, n, BLOCK=block, ROWS",
-            "    offset = tl.load(offset_ptr)\n": "    offset = offset_ptr\n",
-        },
-        "on the host",
     ),
     Mistake(
         "the offset is left out",
@@ -139,26 +122,6 @@ mistakes = [
     ),
     Mistake("a scale for every code", {SCALE: SCALE.replace(" // BLOCK2", "")}, "past the end"),
     Mistake(
-        "a scale for BLOCK2 weights",
-        {SCALE: SCALE.replace("rows // BLOCK2", "rows * BLOCK // BLOCK2")},
-        "past the end",
-    ),
-    Mistake(
-        "scales are divided away twice",
-        {SCALE: SCALE.replace("// BLOCK2", "// (BLOCK * BLOCK2)")},
-        "first scale",
-    ),
-    Mistake(
-        "codes are taken for the entries",
-        {ABSMAX: ABSMAX.replace("tl.load(table_ptr + code)", "(code / 127.5 - 1)")},
-        "equal steps",
-    ),
-    Mistake(
-        "codes are signed",
-        {CODE: CODE.replace(".to(tl.int32)", ".to(tl.int8, bitcast=True)")},
-        "before the start",
-    ),
-    Mistake(
         "absmax is rounded to fp16",
         {ABSMAX: f"absmax = ({ABSMAX.removeprefix('absmax = ')}).to(tl.float16).to(tl.float32)"},
         ("is right", "half precision is too low"),
@@ -177,7 +140,6 @@ mistakes = [
         {SCALE: SCALE.replace("mask=there", "mask=rows // BLOCK2 < n // BLOCK // BLOCK2")},
         "The scale of a last block of blocks",
     ),
-    Mistake("torch takes the mean", {MEAN_LAUNCH: "offset = absmax.mean().view(1)"}, "torch", fails="honest"),
     Mistake("half done: the offset alone", {}, "never written", undone=("codes_kernel", "dequantize_kernel")),
     Mistake("half done: dequantising is not begun", {}, "never written", undone=("dequantize_kernel",)),
 ]

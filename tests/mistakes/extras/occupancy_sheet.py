@@ -1,10 +1,7 @@
 """Extra: what is counted wrongly, and what goes wrong in the loop, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-FIRST = "first = tl.program_id(0).to(tl.int64) * BLOCK"
 LIMITS = "limits = [max_warps // num_warps, max_programs, sm_registers // (num_warps * of_a_warp)]"
 LOOP = "for start in range(first, n, stride):"
 MASK = "mask = offs < n"
@@ -12,7 +9,6 @@ OF_A_WARP = "of_a_warp = triton.cdiv(32 * registers, 256) * 256"
 RETURN = "    return min(limits)\n"
 SHARED = "limits.append(sm_shared // (shared + reserved))"
 IF_SHARED = "    if shared + reserved > 0:  # a T4 reserves nothing\n        " + SHARED
-STRIDE = "stride = tl.num_programs(0).to(tl.int64) * BLOCK"
 
 mistakes = [
     Mistake("registers are counted one by one", {OF_A_WARP: "of_a_warp = 32 * registers"}, "in pieces"),
@@ -64,10 +60,4 @@ mistakes = [
         {LOOP: "for start in range(first, tl.minimum(n, first + BLOCK), stride):"},
         "never written",
     ),
-    Mistake(
-        "a whole block is left out at the end",
-        {LOOP: "for start in range(first, n - BLOCK, stride):"},
-        "never written",
-    ),
-    Mistake("torch copies", {"    return y\n": "    return y.copy_(x)\n"}, "torch", fails="honest"),
 ]

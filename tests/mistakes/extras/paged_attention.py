@@ -1,7 +1,5 @@
 """Extra: what goes wrong on the way to a key that a table finds, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
@@ -36,16 +34,6 @@ mistakes = [
         "all keys are in the first page",
         {PAGES: "pages = tl.load(tables_ptr + offs_n * 0, mask=seen, other=0)"},
         "first page",
-    ),
-    Mistake(
-        "each page is one entry late",
-        {PAGES: PAGES.replace("offs_n // PAGE", "offs_n // PAGE + 1")},
-        "past the end of block_tables",
-    ),
-    Mistake(
-        "an entry is taken for a key",
-        {PAGES: PAGES.replace("offs_n // PAGE", "offs_n")},
-        "past the end of block_tables",
     ),
     Mistake(
         "the table is asked once for a block",
@@ -84,20 +72,7 @@ mistakes = [
         "before the start of key_cache",
     ),
     Mistake(
-        "the table is read to the end of the block",
-        {PAGES: "pages = tl.load(tables_ptr + offs_n // PAGE)"},
-        "past the end of block_tables",
-    ),
-    Mistake(
         "the whole of the last page is seen", {SEEN: "seen = offs_n < tl.cdiv(end, PAGE) * PAGE"}, "behind"
-    ),
-    Mistake(
-        "values of the last page's end are loaded",
-        {
-            VALUES: "inside = offs_n < tl.cdiv(end, PAGE) * PAGE\n        v = tl.load("
-            "v_ptr + offs, mask=inside[:, None] & (offs_d < D)[None, :], other=0.0)"
-        },
-        "is right",
     ),
     Mistake(
         "keys behind the length count as scores of 0",
@@ -162,15 +137,6 @@ mistakes = [
         {HIDDEN: HIDDEN.replace('-float("inf")', "-1e4")},
         "finite number stands for -inf",
         fails="limit",
-    ),
-    Mistake(
-        "the longest length is read on the host",
-        {
-            "choose_splits(B * n_kv, max_pages * PAGE, BLOCK_N)": (
-                "choose_splits(B * n_kv, int(lengths.max()) if B else 0, BLOCK_N)"
-            )
-        },
-        "on the host",
     ),
     Mistake(
         "-1e6 stands for -inf",

@@ -1,7 +1,5 @@
 """Extra: what a selection by rewards and a reward model's step get wrong, and what must be said about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CHOSEN = "tl.store(chosen_ptr + row * n_cols + cols, tl.where(swap, b, a), mask=mask)"
@@ -22,15 +20,6 @@ mistakes = [
         fails="limit",
     ),
     Mistake("the lower reward is chosen", {SWAP: "swap = reward_b < reward_a"}, "lower reward"),
-    Mistake(
-        "all pairs go the way of the first one",
-        {
-            "tl.load(reward_a_ptr + row), tl.load(reward_b_ptr + row)": (
-                "tl.load(reward_a_ptr), tl.load(reward_b_ptr)"
-            )
-        },
-        "is right",
-    ),
     Mistake(
         "the chosen row stands in both results",
         {REJECTED: REJECTED.replace("swap, a, b", "swap, b, a")},
@@ -112,11 +101,6 @@ mistakes = [
         "where no kernel wrote",
     ),
     Mistake(
-        "w is a new tensor",
-        {"    # n rows of a sum, or none": "    w = torch.empty_like(w)\n    # n rows of a sum, or none"},
-        "w is after the call what it was",
-    ),
-    Mistake(
         "half done: the last kernel is missing",
         {},
         "w is after the call what it was before",
@@ -129,11 +113,5 @@ mistakes = [
         "never written",
         undone=("select_kernel", "step_kernel"),
         so_far="not started: chosen, rejected, margin, w",
-    ),
-    Mistake(
-        "a pair whose second reward is NaN goes to b",
-        {SWAP: "swap = (reward_b > reward_a) | (reward_b != reward_b)"},
-        "Where a reward is NaN b is chosen",
-        fails="limit",
     ),
 ]

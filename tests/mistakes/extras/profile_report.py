@@ -1,7 +1,5 @@
 """Extra: how a report is misread, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BUSY = """    elif max(sm_pct, dram_pct) >= 60:

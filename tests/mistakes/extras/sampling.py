@@ -1,7 +1,5 @@
 """Extra: what goes wrong when tokens are drawn, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CLAMPED = "wait = tl.minimum(tl.maximum(-tl.log(u), 1e-8), 100.0)"
@@ -67,32 +65,11 @@ mistakes = [
         ("plus Gaussian noise would come", " rows, not in "),
     ),
     Mistake("one logarithm", {SCORE: "score = x.to(tl.float32) + temperature * wait"}, "logit - log(u)"),
-    Mistake(
-        "one logarithm, of a number held well above 0",
-        {
-            CLAMPED: "wait = tl.minimum(tl.maximum(-tl.log(u), 1e-8), 40.0)",
-            SCORE: "score = x.to(tl.float32) + temperature * wait",
-        },
-        "logit - log(u)",
-    ),
-    Mistake(
-        "places for whole runs of four alone",
-        {FIRST: "first = row * (n_cols // 4)"},
-        "the same random numbers",
-    ),
     Mistake("u as it is", {SCORE: "score = x.to(tl.float32) + temperature * u"}, "logit + u"),
     Mistake(
         "the noise is subtracted", {SCORE: SCORE.replace("- temp", "+ temp")}, "The noise is turned round"
     ),
-    Mistake(
-        "u = 0 is not thought of", {CLAMPED: "wait = tl.maximum(-tl.log(u), 1e-8)"}, "whose probability is"
-    ),
     Mistake("1 - u, and its 0 wins", {CLAMPED: "wait = -tl.log(1 - u)"}, "whose probability is"),
-    Mistake(
-        "a column of -inf wins where u is 0",
-        {CLAMPED: "wait = -tl.log(u)", SCORE: "score = x.to(tl.float32) - (temperature * tl.log(wait))"},
-        "whose probability is",
-    ),
     Mistake(
         "lanes past the end hold 0", {MASKED: "mask=cols < n_cols, other=0.0"}, "its categories are 0 to"
     ),
@@ -118,11 +95,6 @@ mistakes = [
         "Of equal logits the first must win",
     ),
     Mistake(
-        "the lane of the maximum, not its column",
-        {WINNER: "winner = tl.argmax(best, axis=0)"},
-        "counted from the start of a block",
-    ),
-    Mistake(
         "the best of negative logits starts at 0",
         {START: "best = tl.zeros((BLOCK_N,), tl.float32)"},
         "draws category 0",
@@ -131,12 +103,6 @@ mistakes = [
     Mistake(
         "the row's number is added to the seed",
         {DRAW: "tl.rand4x(seed + row, start // 4 + tl.arange(0, BLOCK_N // 4))"},
-        "Seed + 1 draws what seed draws",
-        fails="edges",
-    ),
-    Mistake(
-        "the seed is added to the counter",
-        {DRAW: f"tl.rand4x(0, seed + {COUNTERS})"},
         "Seed + 1 draws what seed draws",
         fails="edges",
     ),
@@ -164,15 +130,4 @@ mistakes = [
         fails="edges",
     ),
     Mistake("ids of 32 bits", {"dtype=torch.int64": "dtype=torch.int32"}, "int64"),
-    Mistake(
-        "torch takes the largest where nothing is drawn",
-        {"    return ids": "    return ids if temperature else logits.argmax(dim=1)"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "the host asks whether a row has a finite logit",
-        {"    n_rows, n_cols =": "    assert logits.isfinite().any().item()\n    n_rows, n_cols ="},
-        "on the host",
-    ),
 ]

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between the kernels of an attention layer, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BIAS = "acc += tl.load(b_ptr + offs_n, mask=cols, other=0.0)[None, :]"
@@ -64,20 +62,5 @@ mistakes = [
         {HEADS: f"{HEADS}\n    {SPARE}", MERGE: f"{MERGE} if e else spare"},
         "an intermediate tensor is stored",
         fails="memory",
-    ),
-    Mistake(
-        "torch adds the input back",
-        {f"return {MERGE}": "return linear(context.transpose(1, 2), w_out, b_out) + 0 * x"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "torch attends",
-        {
-            CALL: "torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=causal)",
-            "from mine import attention\n": "",
-        },
-        "torch",
-        fails="honest",
     ),
 ]

@@ -1,7 +1,5 @@
 """Extra: what gated units get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DGATE = "dy * u * (p + g * dp)"
@@ -11,7 +9,6 @@ GELU_SLOPE = "dp = p * (1 - p) * (1.5957691 + 0.21406444 * g * g)"
 READ_UP = (
     "stride_um + offs_n[None, :], mask=mask, other=0.0)\n    g, u = gate.to(tl.float32), up.to(tl.float32)"
 )
-RETURN = "return dgate, dup, None"
 SAVE = "ctx.save_for_backward(gate, up)"
 SIGMOID = "        p = tl.sigmoid(g)\n"
 WIDE = "    g, u = gate.to(tl.float32), up.to(tl.float32)\n    p, _"
@@ -43,7 +40,6 @@ mistakes = [
     Mistake("dgate takes the activation for its slope", {DGATE: "dy * u * (g * p)"}, "for its slope"),
     Mistake("the slope of gelu lacks the inner derivative", {GELU_SLOPE: "dp = p * (1 - p)"}, "chain rule"),
     Mistake("dup takes up", {DUP: "dy * u"}, "dup takes up"),
-    Mistake("the gradients have changed places", {RETURN: "return dup, dgate, None"}, "changed places"),
     Mistake("dy is left out", {DGATE: DGATE[5:], DUP: "g * p"}, "dy is left out"),
     Mistake(
         "up is read with gate's row stride", {READ_UP: READ_UP.replace("stride_um", "stride_gm")}, "stride"
@@ -51,12 +47,6 @@ mistakes = [
     Mistake(
         "dy is taken to be contiguous",
         {DY: "offs_m[:, None] * n_cols + offs_n[None, :]"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "the columns of dy are taken to lie side by side",
-        {DY: DY.replace(" * stride_dyn", "")},
         "stride",
         fails="edges",
     ),
@@ -75,11 +65,5 @@ mistakes = [
         "keeps",
     ),
     Mistake("the store of y has no mask", {"g * p * u, mask=mask)": "g * p * u)"}, "Unmasked store"),
-    Mistake(
-        "torch multiplies the gradient of up",
-        {RETURN: "return dgate, dup * 1, None"},
-        "torch",
-        fails="honest",
-    ),
     Mistake("dup overwrites dy", {"dup = torch.empty_like(dgate)": "dup = dy"}, "upstream gradient"),
 ]

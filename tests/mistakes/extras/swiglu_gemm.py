@@ -1,7 +1,5 @@
 """Extra: what goes wrong where two products share a loop, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT_GATE = 'gate = tl.dot(x, w_gate, gate, input_precision="ieee")'
@@ -12,7 +10,6 @@ ROUNDED = (
     "gate, up = gate.to(x_ptr.dtype.element_ty).to(tl.float32), up.to(x_ptr.dtype.element_ty).to(tl.float32)"
 )
 STRIDES = "        *w_gate.stride(),\n        *w_up.stride(),"
-UP_MASK = "w_up = tl.load(up_ptrs, mask=offs_k[:, None] < k_left, other=0.0)"
 UP_STEP = "        up_ptrs += BLOCK_K * stride_uk\n"
 Y = "y = gate / (1 + tl.exp(-gate)) * up"
 
@@ -33,19 +30,9 @@ mistakes = [
     ),
     Mistake("the tail of k is not masked", {EVEN: "True"}, "Unmasked load"),
     Mistake(
-        "the tail of k is masked for x and one weight alone",
-        {UP_MASK: "w_up = tl.load(up_ptrs)"},
-        "Unmasked load",
-    ),
-    Mistake(
         "the last step along k is left out",
         {"range(k, 0, -BLOCK_K)": "range(k, BLOCK_K - 1, -BLOCK_K)"},
         "is left out",
-    ),
-    Mistake(
-        "the weights are read as if they were [k, n]",
-        {STRIDES: "        *w_gate.T.stride(),\n        *w_up.T.stride(),"},
-        "stride",
     ),
     Mistake(
         "w_up is read with the strides of w_gate",
@@ -70,12 +57,6 @@ mistakes = [
         "the grid counts no tile that is not whole",
         {GRID: "(max(m // BLOCK_M, 1) * max(n // BLOCK_N, 1),)"},
         "never written",
-    ),
-    Mistake(
-        "torch copies x first",
-        {"    (m, k), n = x.shape": "    x = x.contiguous()\n    (m, k), n = x.shape"},
-        "torch",
-        fails="honest",
     ),
     Mistake(
         "a product is stored",

@@ -1,7 +1,5 @@
 """Extra: what goes wrong where kernels are put together, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 # Which of the two is said is decided by how far off the draw is.
@@ -19,9 +17,6 @@ mistakes: list[Mistake] = [
         {"rms_norm(x, weights[-2], EPS, 0.0), weights[-1]": "x, weights[-1]"},
         "appears to not have been used",
     ),
-    Mistake("attention sees the future", {"d**-0.5, True": "d**-0.5, False"}, VALUES),
-    Mistake("q and k are not rotated", {"    q, k = rope(q, k, *tables, positions, False)\n": ""}, VALUES),
-    Mistake("attention is not added to x", {"x = x + Linear.apply(found": "x = Linear.apply(found"}, VALUES),
     Mistake(
         "gate and up have changed places",
         {
@@ -32,23 +27,10 @@ mistakes: list[Mistake] = [
         VALUES,
     ),
     Mistake(
-        "the targets are the tokens themselves",
-        {"tokens[:, 1:].reshape(-1)": "tokens[:, :-1].reshape(-1)"},
-        VALUES,
-    ),
-    Mistake("ids that are not contiguous", {"tokens[:, :-1].contiguous()": "tokens[:, :-1]"}, VALUES),
-    Mistake("every step sees the first batch", {"tokens[(step - 1) % len(tokens)]": "tokens[0]"}, VALUES),
-    Mistake(
         "the caller's weights are trained",
         {"param.clone().requires_grad_()": "param.requires_grad_()"},
         "params",
     ),
     Mistake("torch multiplies", {"return matmul(x, w.T)": "return x @ w.T"}, "mm", fails="honest"),
-    Mistake("the betas have changed places", {"*BETAS, 1e-8": "*BETAS[::-1], 1e-8"}, VALUES),
     Mistake("no weight decay", {"1e-8, DECAY, step": "1e-8, 0.0, step"}, VALUES),
-    Mistake(
-        "heads are put beside each other as they lie",
-        {"found.transpose(1, 2).reshape(x.shape)": "found.reshape(x.shape)"},
-        VALUES,
-    ),
 ]

@@ -1,7 +1,5 @@
 """Extra: what is done wrong with an operator, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AUTOGRAD = "scaled_add.register_autograd(backward, setup_context=setup_context)\n"
@@ -44,18 +42,6 @@ mistakes = [
             "    launch(scale_kernel, x.numel(), x, out, alpha, x.stride(0))\n": (
                 "    grid = (triton.cdiv(x.numel(), BLOCK),)\n"
                 "    scale_kernel[grid](x, out, alpha, x.stride(0), x.numel(), BLOCK=BLOCK)\n"
-            )
-        },
-        "in the backward pass too",
-        fails="edges",
-    ),
-    Mistake(
-        "what the backward pass calls is no operator, and launches by itself",
-        {
-            DY: (
-                "        dy = torch.empty_like(dout)\n"
-                "        grid = (triton.cdiv(dout.numel(), BLOCK),)\n"
-                "        scale_kernel[grid](dout, dy, ctx.alpha, dout.stride(0), dout.numel(), BLOCK=BLOCK)\n"
             )
         },
         "in the backward pass too",

@@ -1,7 +1,5 @@
 """Extra: what is done wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 PARTIAL = "launch(x_shard, w_shard, None, sums)"

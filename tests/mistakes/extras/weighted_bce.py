@@ -1,7 +1,5 @@
 """Extra: what a weighted binary cross-entropy gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 COUNT = "        mean_kernel[(1,)](part, mean, tiles, n_rows * n_cols,"
@@ -70,12 +68,6 @@ mistakes = [
     Mistake("the gradient is not divided", {SCALE: "slope * tl.load(dmean_ptr)"}, "not divided"),
     Mistake("the gradient is turned round", {SLOPE: f"{SLOPE}\n    slope = -slope"}, "turned round"),
     Mistake(
-        "the slope is a difference from 1",
-        {SLOPE: "slope = (1 - t) * (1 - tl.sigmoid(-x)) - if_yes"},
-        "is right",
-        fails="correct or edges",
-    ),
-    Mistake(
         "the upstream gradient is read on the host",
         {
             "        logits, target, weight, pos_weight = ctx.saved_tensors\n": (
@@ -85,12 +77,6 @@ mistakes = [
         "item",
     ),
     Mistake("sigmoid is kept", {SAVE: f"{SAVE}\n        ctx.sigmoid = torch.empty_like(logits)"}, "keeps"),
-    Mistake(
-        "torch finds the mean",
-        {"        return mean\n": "        return part.sum() / (n_rows * n_cols)\n"},
-        "torch",
-        fails="honest",
-    ),
     Mistake(
         "half done: the last kernel is missing",
         {},

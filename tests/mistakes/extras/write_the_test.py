@@ -1,23 +1,18 @@
 """Extra write_the_test: what a test forgets or asks for in vain, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
-NAN = "(near | (y.isnan() & wanted.isnan()))"
 SHAPES = "((0, 8), (1, 1), (5, 1), (3, 127), (3, 129), (2, 4099), (1, 16384), (1500, 3))"
 REFUSED = "A right candidate is refused"
 
 mistakes = [
     Mistake("few shapes are tried", {SHAPES: "((3, 127), (3, 128), (3, 129))"}, "rows of one element"),
     Mistake("equal bits are asked for", {"off <= relative * wanted + smallest": "off == 0"}, REFUSED),
-    Mistake("half of a rounding is allowed", {"0.52 * step": "0.25 * step"}, REFUSED),
     Mistake(
         "fp32 alone is tried, and never many rows",
         {"(torch.float32, torch.float16, torch.bfloat16)": "(torch.float32,)", ", (1500, 3))": ")"},
         "the number of rows",
     ),
-    Mistake("NaN is right nowhere", {NAN: "near"}, REFUSED),
     Mistake(
         "neither layouts nor the input nor what was returned earlier are looked at",
         {

@@ -1,4 +1,4 @@
-"""2x + 1 by block pointers with a boundary check."""
+"""2x + 1 by block pointers with a boundary check. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""2x + 1 as in tutorials: a mask by n_elements, a grid by cdiv from meta."""
+"""2x + 1 as in tutorials: a mask by n_elements, a grid by cdiv from meta. May have limits."""
 
 import torch
 import triton

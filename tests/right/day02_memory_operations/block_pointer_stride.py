@@ -1,4 +1,4 @@
-"""A strided gather by one block pointer whose stride is step times x's own."""
+"""A strided gather by one block pointer whose stride is step times x's own. May have limits."""
 
 import torch
 import triton

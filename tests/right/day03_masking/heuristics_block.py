@@ -1,4 +1,4 @@
-"""A shift whose block and warps come from @triton.heuristics, and a launcher class."""
+"""A shift whose block and warps come from @triton.heuristics, and a launcher class. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""axpy with the number of programs as a constexpr, tl.fma and a count of turns by cdiv."""
+"""axpy with the number of programs as a constexpr, tl.fma and a count of turns by cdiv. May have limits."""
 
 import triton
 import triton.language as tl

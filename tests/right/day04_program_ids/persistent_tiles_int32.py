@@ -1,4 +1,4 @@
-"""axpy as a persistent kernel: tiles pid, pid + P, ... by tl.range, int32 offsets."""
+"""axpy as a persistent kernel: tiles pid, pid + P, ... by tl.range, int32 offsets. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""An outer sum by block pointers with boundary checks, a flat grid."""
+"""An outer sum by block pointers with boundary checks, a flat grid. May have limits."""
 
 import torch
 import triton

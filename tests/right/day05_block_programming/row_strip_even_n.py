@@ -1,4 +1,7 @@
-"""An outer sum by strips of rows: y's block is read once, rows by tl.static_range, EVEN_N by heuristics."""
+"""An outer sum by strips of rows: y's block is read once, rows by tl.static_range, EVEN_N by heuristics.
+
+May have limits.
+"""
 
 import torch
 import triton

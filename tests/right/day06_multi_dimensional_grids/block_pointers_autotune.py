@@ -1,4 +1,4 @@
-"""A broadcast add by 3-D block pointers with boundary checks, autotuned over the tile."""
+"""A broadcast add by 3-D block pointers with boundary checks, autotuned over the tile. May have limits."""
 
 import torch
 import triton
@@ -14,20 +14,7 @@ import triton.language as tl
 )
 @triton.jit
 def add_kernel(
-    a_ptr,
-    b_ptr,
-    o_ptr,
-    B,
-    M,
-    N,
-    sab,
-    sam,
-    san,
-    sbb,
-    sbm,
-    sbn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    a_ptr, b_ptr, o_ptr, B, M, N, sab, sam, san, sbb, sbm, sbn, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
 ):
     pid_b = tl.program_id(0)
     m_start = tl.program_id(1) * BLOCK_M

@@ -1,4 +1,4 @@
-"""A broadcast add on a flat grid, unravelled by // and %, EVEN by heuristics, int64."""
+"""A broadcast add on a flat grid, unravelled by // and %, EVEN by heuristics, int64. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""A transpose autotuned over square tiles, tiles grouped as in matmul tutorials, tl.permute."""
+"""A transpose autotuned over square tiles, tiles grouped as in matmul tutorials, tl.permute.
+
+May have limits.
+"""
 
 import torch
 import triton

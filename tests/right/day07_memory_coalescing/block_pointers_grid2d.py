@@ -1,4 +1,4 @@
-"""A transpose by two block pointers on a 2-D grid, boundary checks on both sides."""
+"""A transpose by two block pointers on a 2-D grid, boundary checks on both sides. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Vector addition by a few programs an SM that stride over the blocks, int64, autotuned."""
+"""Vector addition by a few programs an SM that stride over the blocks, int64, autotuned. May have limits."""
 
 import torch
 import triton

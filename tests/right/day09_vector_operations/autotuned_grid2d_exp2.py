@@ -1,4 +1,7 @@
-"""Bias and GELU on a 2-D grid, autotuned, exp2 with log2e in module constants, int32 offsets."""
+"""Bias and GELU on a 2-D grid, autotuned, exp2 with log2e in module constants, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Bias and GELU with a program a row, a loop over column blocks, libdevice.tanh, pointers bumped."""
+"""Bias and GELU with a program a row, a loop over column blocks, libdevice.tanh, pointers bumped.
+
+May have limits.
+"""
 
 import torch
 import triton

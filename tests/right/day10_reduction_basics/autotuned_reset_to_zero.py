@@ -1,4 +1,7 @@
-"""Sum with an autotuned block, atomics into one cell that the autotuner resets, meta grid."""
+"""Sum with an autotuned block, atomics into one cell that the autotuner resets, meta grid.
+
+May have limits.
+"""
 
 import torch
 import triton

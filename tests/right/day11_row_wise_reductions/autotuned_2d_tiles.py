@@ -1,4 +1,7 @@
-"""Row statistics with autotuned tiles keyed on the shape, tl.argmax, strides as constexpr, int32."""
+"""Row statistics with autotuned tiles keyed on the shape, tl.argmax, strides as constexpr, int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Row statistics through block pointers with boundary_check and tl.advance, masks by tl.where."""
+"""Row statistics through block pointers with boundary_check and tl.advance, masks by tl.where.
+
+May have limits.
+"""
 
 import torch
 import triton

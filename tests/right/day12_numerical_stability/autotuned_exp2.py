@@ -1,4 +1,7 @@
-"""Logsumexp autotuned over block and warps, exp2 and log2 with a module-level log2(e), int32 offsets."""
+"""Logsumexp autotuned over block and warps, exp2 and log2 with a module-level log2(e), int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Logsumexp with one tile a program where rows fit, else an online loop; heuristics, 2-D tiles, int32."""
+"""Logsumexp with one tile a program where rows fit, else an online loop; heuristics, 2-D tiles, int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Wide softmax with block pointers over [m, n], advanced forwards and again, log2 domain, a grid of rows."""
+"""Wide softmax with block pointers over [m, n], advanced forwards and again, log2 domain, a grid of rows.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Wide softmax in one tile or with running lanes, peeled last tiles, heuristics; a program a row, int32."""
+"""Wide softmax in one tile or with running lanes, peeled last tiles, heuristics; a program a row, int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Wide softmax by at most 108 persistent programs, online scalars, second pass backwards, int32 offsets."""
+"""Wide softmax by at most 108 persistent programs, online scalars, second pass backwards, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""GEMV through block pointers of the matrix and the vector, tl.advance, an order chosen by strides."""
+"""GEMV through block pointers of the matrix and the vector, tl.advance, an order chosen by strides.
+
+May have limits.
+"""
 
 import torch
 import triton

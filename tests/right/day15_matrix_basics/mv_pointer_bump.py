@@ -1,4 +1,7 @@
-"""Matrix-vector product as in operator libraries: pointers that move on, autotuned tiles, int32 strides."""
+"""Matrix-vector product as in operator libraries: pointers that move on, autotuned tiles, int32 strides.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Thin matmul by block pointers with boundary checks on both axes, a flat grid by meta."""
+"""Thin matmul by block pointers with boundary checks on both axes, a flat grid by meta. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Thin matmul in a class: BLOCK_K and EVEN_K by heuristics, wrapped rows, K masked by tl.where."""
+"""Thin matmul in a class: BLOCK_K and EVEN_K by heuristics, wrapped rows, K masked by tl.where.
+
+May have limits.
+"""
 
 import torch
 import triton

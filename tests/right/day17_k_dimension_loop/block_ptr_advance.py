@@ -1,4 +1,7 @@
-"""Matmul by block pointers that tl.advance moves along K; a 2-D grid, blocks from a table."""
+"""Matmul by block pointers that tl.advance moves along K; a 2-D grid, blocks from a table.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Grouped matmul as in the tutorial: rows wrap by modulo, autotuned tiles, int32 offsets."""
+"""Grouped matmul as in the tutorial: rows wrap by modulo, autotuned tiles, int32 offsets. May have limits."""
 
 import torch
 import triton

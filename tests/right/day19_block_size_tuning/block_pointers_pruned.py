@@ -1,4 +1,7 @@
-"""Linear + ReLU by block pointers, eight configs pruned by shared memory and size, a 2-D grid."""
+"""Linear + ReLU by block pointers, eight configs pruned by shared memory and size, a 2-D grid.
+
+May have limits.
+"""
 
 import itertools
 

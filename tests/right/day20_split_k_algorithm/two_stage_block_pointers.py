@@ -1,4 +1,7 @@
-"""Split-K in two stages: block pointers over contiguous chunks of K, sheets added by a loop of loads."""
+"""Split-K in two stages: block pointers over contiguous chunks of K, sheets added by a loop of loads.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Layer norm, a block a row, num_warps autotuned, heuristics for optional weight and bias; int32."""
+"""Layer norm, a block a row, num_warps autotuned, heuristics for optional weight and bias; int32.
+
+May have limits.
+"""
 
 import torch
 import triton
@@ -6,8 +9,7 @@ import triton.language as tl
 
 
 @triton.autotune(
-    configs=[triton.Config({}, num_warps=w) for w in (2, 4, 8, 16)],
-    key=["N", "HAS_WEIGHT", "HAS_BIAS"],
+    configs=[triton.Config({}, num_warps=w) for w in (2, 4, 8, 16)], key=["N", "HAS_WEIGHT", "HAS_BIAS"]
 )
 @triton.heuristics(
     {"HAS_WEIGHT": lambda args: args["W"] is not None, "HAS_BIAS": lambda args: args["B"] is not None}

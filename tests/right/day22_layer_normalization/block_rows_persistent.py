@@ -1,4 +1,7 @@
-"""Layer norm of row blocks by persistent programs, weights loaded once, block pointers, None pointers."""
+"""Layer norm of row blocks by persistent programs, weights loaded once, block pointers, None pointers.
+
+May have limits.
+"""
 
 import torch
 import triton

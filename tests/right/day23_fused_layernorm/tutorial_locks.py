@@ -1,4 +1,7 @@
-"""Triton's layer norm tutorial with a residual: groups of rows share a partial sum behind a spin lock."""
+"""Triton's layer norm tutorial with a residual: groups of rows share a partial sum behind a spin lock.
+
+May have limits.
+"""
 
 import torch
 import triton

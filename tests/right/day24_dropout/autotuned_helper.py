@@ -1,4 +1,7 @@
-"""Dropout in attorch's manner: a helper for the mask, autotuned block sizes, numbers by tl.rand alone."""
+"""Dropout in attorch's manner: a helper for the mask, autotuned block sizes, numbers by tl.rand alone.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Dropout by a fixed number of programs, tl.rand4x put in order by joins and a reshape."""
+"""Dropout by a fixed number of programs, tl.rand4x put in order by joins and a reshape. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Dropout in FlagGems' manner: tl.philox by hand, four stretches of a block, seed in 64 bits."""
+"""Dropout in FlagGems' manner: tl.philox by hand, four stretches of a block, seed in 64 bits.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Dropout over tiles of each matrix by block pointers, the batch on axis 1, in an nn.Module's manner."""
+"""Dropout over tiles of each matrix by block pointers, the batch on axis 1, in an nn.Module's manner.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""One-dimensional block pointers, x.view(-1) in a class, GELU by libdevice.erfc, heuristic warps."""
+"""One-dimensional block pointers, x.view(-1) in a class, GELU by libdevice.erfc, heuristic warps.
+
+May have limits.
+"""
 
 import torch
 import triton

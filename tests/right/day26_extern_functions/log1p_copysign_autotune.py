@@ -1,4 +1,7 @@
-"""tl.math.erf, and asinh by log1p, a tl.where for large numbers and copysign; autotuned blocks."""
+"""tl.math.erf, and asinh by log1p, a tl.where for large numbers and copysign; autotuned blocks.
+
+May have limits.
+"""
 
 import torch
 import triton

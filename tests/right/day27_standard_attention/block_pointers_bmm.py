@@ -1,4 +1,7 @@
-"""Attention in three kernels by block pointers and tl.advance, heads on axis 1, softmax by exp2 in chunks."""
+"""Attention in three kernels by block pointers and tl.advance, heads on axis 1, softmax by exp2 in chunks.
+
+May have limits.
+"""
 
 import torch
 import triton

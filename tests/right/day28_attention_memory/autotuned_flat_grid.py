@@ -1,4 +1,7 @@
-"""Online attention on a flat grid, autotuned, pointer bumping, a helper for one block of keys."""
+"""Online attention on a flat grid, autotuned, pointer bumping, a helper for one block of keys.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""merge in tiles of rows by block pointers, columns in chunks with tl.advance, exp2 with log2e."""
+"""merge in tiles of rows by block pointers, columns in chunks with tl.advance, exp2 with log2e.
+
+May have limits.
+"""
 
 import torch
 import triton

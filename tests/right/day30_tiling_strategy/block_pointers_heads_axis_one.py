@@ -1,4 +1,7 @@
-"""Tiled (q kT) v as in older fused attention tutorials: block pointers, tl.advance, heads on axis 1."""
+"""Tiled (q kT) v as in older fused attention tutorials: block pointers, tl.advance, heads on axis 1.
+
+May have limits.
+"""
 
 import torch
 import triton

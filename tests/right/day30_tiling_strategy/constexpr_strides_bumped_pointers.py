@@ -1,4 +1,7 @@
-"""Tiled (q kT) v on a 3-d grid: pointers bumped in the loop, column strides and D as constexpr, autotuned."""
+"""Tiled (q kT) v on a 3-d grid: pointers bumped in the loop, column strides and D as constexpr, autotuned.
+
+May have limits.
+"""
 
 import torch
 import triton

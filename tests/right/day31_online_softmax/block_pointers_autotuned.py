@@ -1,4 +1,7 @@
-"""lse by block pointers and tl.advance, autotuned, batch and heads on axes 2 and 1, natural exponentials."""
+"""lse by block pointers and tl.advance, autotuned, batch and heads on axes 2 and 1, natural exponentials.
+
+May have limits.
+"""
 
 import torch
 import triton

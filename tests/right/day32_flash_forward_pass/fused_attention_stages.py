@@ -1,4 +1,7 @@
-"""Flash forward as the fused attention tutorial: block pointers, an inner function, exp2, autotune."""
+"""Flash forward as the fused attention tutorial: block pointers, an inner function, exp2, autotune.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Flash forward by host tensor descriptors where strides allow, else pointers; longest first."""
+"""Flash forward by host tensor descriptors where strides allow, else pointers; longest first.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""delta by strided row sums in chunks of D; dS on a flat autotuned grid with int64 heads and where masks."""
+"""delta by strided row sums in chunks of D; dS on a flat autotuned grid with int64 heads and where masks.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Flash backward in three kernels by block pointers, heads and batch on axes 1 and 2, as FLA names things."""
+"""Flash backward in three kernels by block pointers, heads and batch on axes 1 and 2, as FLA names things.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Grouped flash attention made of the given tiles, heads and batch on axes 1 and 2, int32 head offsets."""
+"""Grouped flash attention made of the given tiles, heads and batch on axes 1 and 2, int32 head offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

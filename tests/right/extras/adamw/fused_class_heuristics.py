@@ -1,4 +1,7 @@
-"""AdamW as a class with a fused step: int32 offsets, EVEN by heuristics, bias corrections as floats."""
+"""AdamW as a class with a fused step: int32 offsets, EVEN by heuristics, bias corrections as floats.
+
+May have limits.
+"""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,7 @@
-"""Add, RMS norm and int8 quantisation, a row a program as in vLLM and Liger; libdevice.rint, int32."""
+"""Add, RMS norm and int8 quantisation, a row a program as in vLLM and Liger; libdevice.rint, int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Batched matmul, the batch on axis 1 of the grid, grouped tiles, autotuned, int32 offsets."""
+"""Batched matmul, the batch on axis 1 of the grid, grouped tiles, autotuned, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

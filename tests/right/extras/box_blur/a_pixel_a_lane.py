@@ -1,4 +1,7 @@
-"""A box filter as image kernels come over from CUDA: a lane for a pixel, channels one by one, int32."""
+"""A box filter as image kernels come over from CUDA: a lane for a pixel, channels one by one, int32.
+
+May have limits.
+"""
 
 import torch
 import triton

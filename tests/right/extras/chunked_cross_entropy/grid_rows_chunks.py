@@ -1,4 +1,7 @@
-"""Chunked cross-entropy on a grid (rows, chunks), int32 offsets, heuristics, exp2, a merge by row."""
+"""Chunked cross-entropy on a grid (rows, chunks), int32 offsets, heuristics, exp2, a merge by row.
+
+May have limits.
+"""
 
 import torch
 import triton

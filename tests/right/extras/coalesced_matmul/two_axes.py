@@ -1,4 +1,7 @@
-"""Tiles of 32 x 32 on a grid of two axes, a piece of 32 along k in each turn; int32 offsets."""
+"""Tiles of 32 x 32 on a grid of two axes, a piece of 32 along k in each turn; int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""The tutorial's matmul with b.T handed over as a view; autotuned, grouped, int32 offsets."""
+"""The tutorial's matmul with b.T handed over as a view; autotuned, grouped, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Cross-entropy, online softmax with a scalar pair a row, loops of blocks, int64 rows, a Function."""
+"""Cross-entropy, online softmax with a scalar pair a row, loops of blocks, int64 rows, a Function.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A grid of two axes in 32 bits, as a tutorial's matrix addition has it."""
+"""A grid of two axes in 32 bits, as a tutorial's matrix addition has it. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Fake quantisation, rows on axis 0 and blocks on axis 1: libdevice.rint, tl.where clamps, int32 offsets."""
+"""Fake quantisation, rows on axis 0 and blocks on axis 1: libdevice.rint, tl.where clamps, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Focal loss by a persistent grid and one fp32 atomic a program; log1p from libdevice, gamma a constexpr."""
+"""Focal loss by a persistent grid and one fp32 atomic a program; log1p from libdevice, gamma a constexpr.
+
+May have limits.
+"""
 
 import torch
 import triton

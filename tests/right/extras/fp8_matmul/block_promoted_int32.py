@@ -1,4 +1,7 @@
-"""FP8 matmul as for scaled linear layers: a sum per block of k is added to fp32, grouped tiles, int32."""
+"""FP8 matmul as for scaled linear layers: a sum per block of k is added to fp32, grouped tiles, int32.
+
+May have limits.
+"""
 
 import torch
 import triton

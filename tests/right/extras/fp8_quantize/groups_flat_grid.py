@@ -1,4 +1,7 @@
-"""FP8 codes by groups: a flat grid, a 2-D block of groups a program, clamp after the division, int32."""
+"""FP8 codes by groups: a flat grid, a 2-D block of groups a program, clamp after the division, int32.
+
+May have limits.
+"""
 
 import torch
 import triton
@@ -9,15 +12,7 @@ FP8_MAX: tl.constexpr = tl.constexpr(448.0)
 
 @triton.jit
 def _group_quant_fp8(
-    x_ptr,
-    q_ptr,
-    s_ptr,
-    x_row_stride,
-    n_cols,
-    row_groups,
-    group_size,
-    G: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, q_ptr, s_ptr, x_row_stride, n_cols, row_groups, group_size, G: tl.constexpr, BLOCK: tl.constexpr
 ):
     pid = tl.program_id(0)
     chunks = tl.cdiv(row_groups, G)

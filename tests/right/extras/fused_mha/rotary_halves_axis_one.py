@@ -1,4 +1,7 @@
-"""Rotary and grouped flash attention in one kernel: two half dots, batch * heads on axis 1; int32."""
+"""Rotary and grouped flash attention in one kernel: two half dots, batch * heads on axis 1; int32.
+
+May have limits.
+"""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,7 @@
-"""A separable filter as image code often has it: a table of weights made on the host, int32, a pass each."""
+"""A separable filter as image code often has it: a table of weights made on the host, int32, a pass each.
+
+May have limits.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Grouped flash decoding as in serving engines: grid (batch, key heads, splits), an lse a split; int32."""
+"""Grouped flash decoding as in serving engines: grid (batch, key heads, splits), an lse a split; int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""As image kernels are often written: a grid of blocks over columns and rows, offsets in int32."""
+"""As image kernels are often written: a grid of blocks over columns and rows, offsets in int32.
+
+May have limits.
+"""
 
 import torch
 import triton

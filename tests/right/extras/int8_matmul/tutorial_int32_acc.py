@@ -1,4 +1,7 @@
-"""W8A8 matmul on the tutorial's frame: int32 accumulator, wrapped rows, b's sums for the zero point."""
+"""W8A8 matmul on the tutorial's frame: int32 accumulator, wrapped rows, b's sums for the zero point.
+
+May have limits.
+"""
 
 import torch
 import triton

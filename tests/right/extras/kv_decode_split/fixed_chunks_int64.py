@@ -1,4 +1,7 @@
-"""Flash decoding in chunks of a fixed size, empty ones return early; plain products, int64 batch and head."""
+"""Flash decoding in chunks of a fixed size, empty ones return early; plain products, int64 batch and head.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Fused linear cross-entropy by chunks of the vocabulary: running (max, sum), fp32 dx by a kernel; int32."""
+"""Fused linear cross-entropy by chunks of the vocabulary: running (max, sum), fp32 dx by a kernel; int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Routing: top k by rounds of tl.max/tl.argmax, chunks sorted by tl.sort and tl.histogram, int32 offsets."""
+"""Routing: top k by rounds of tl.max/tl.argmax, chunks sorted by tl.sort and tl.histogram, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

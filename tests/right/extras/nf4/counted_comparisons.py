@@ -1,4 +1,7 @@
-"""NF4 as bitsandbytes has it: rows of blocks, codes by counted comparisons, levels from memory; int32."""
+"""NF4 as bitsandbytes has it: rows of blocks, codes by counted comparisons, levels from memory; int32.
+
+May have limits.
+"""
 
 from itertools import pairwise
 

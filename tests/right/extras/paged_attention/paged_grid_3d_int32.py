@@ -1,4 +1,7 @@
-"""Paged decoding in vLLM names: grid (sequences, key heads, segments), a block table, segments merged."""
+"""Paged decoding in vLLM names: grid (sequences, key heads, segments), a block table, segments merged.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""As public code writes it: the autotuner measures, the facts drop what does not fit; int32 offsets."""
+"""As public code writes it: the autotuner measures, the facts drop what does not fit; int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Pairs put in order by a tl.where over both rows, int32 offsets; pulls in rows of partials, grid-stride."""
+"""Pairs put in order by a tl.where over both rows, int32 offsets; pulls in rows of partials, grid-stride.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""RoPE as Liger and unsloth have it: a token a program with all its heads, batch on axis 1, int32 offsets."""
+"""RoPE as Liger and unsloth have it: a token a program with all its heads, batch on axis 1, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Linear layers as the matmul tutorial (grouped order, modulo rows, int32) around day 27's attention."""
+"""Linear layers as the matmul tutorial (grouped order, modulo rows, int32) around day 27's attention.
+
+May have limits.
+"""
 
 import torch
 import triton

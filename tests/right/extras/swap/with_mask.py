@@ -1,4 +1,4 @@
-"""Swap two arrays in place, a fixed block and a mask, as tutorials write it."""
+"""Swap two arrays in place, a fixed block and a mask, as tutorials write it. May have limits."""
 
 import torch
 import triton

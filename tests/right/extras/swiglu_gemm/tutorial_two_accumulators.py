@@ -1,4 +1,7 @@
-"""SwiGLU of two products on the tutorial's frame: wrapped rows, a silu helper, int32 offsets."""
+"""SwiGLU of two products on the tutorial's frame: wrapped rows, a silu helper, int32 offsets.
+
+May have limits.
+"""
 
 import torch
 import triton

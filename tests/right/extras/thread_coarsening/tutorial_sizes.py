@@ -1,4 +1,7 @@
-"""The tutorial's matmul with its block sizes handed over; two axes, int32 offsets, pointers moved on."""
+"""The tutorial's matmul with its block sizes handed over; two axes, int32 offsets, pointers moved on.
+
+May have limits.
+"""
 
 import torch
 import triton
