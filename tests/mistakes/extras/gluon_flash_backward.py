@@ -10,8 +10,8 @@ SCORES = "SCORES: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1]"
 
 mistakes = [
     Mistake(
-        "nine stages of q and do",
-        {"STAGES, SLOTS = 3, 3": "STAGES, SLOTS = 9, 3"},
+        "eleven stages of q and do",
+        {"STAGES, SLOTS = 3, 3": "STAGES, SLOTS = 11, 3"},
         "shared memory",
         fails="compiles",
     ),
@@ -53,7 +53,7 @@ mistakes = [
             "k_desc, [head, start_n + half * ROWS, 0], kv_full": "k_desc, [head, start_n, 0], kv_full",
             "v_desc, [head, start_n + half * ROWS, 0], kv_full": "v_desc, [head, start_n, 0], kv_full",
         },
-        ("is right", "Right up to"),
+        "own the first 64 of 128 keys",
         gpu=True,
     ),
     Mistake(
