@@ -26,7 +26,7 @@ def test_an_extra_answers_to_its_slug(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem", "fix"),
     [
-        ("37", "There is no day 37: the course has days 1 to 36.", "track list"),
+        ("37", "There is no day 37: the last one is day 36.", "track list"),
         ("35", "Day 35 is not in this edition of the course.", "track list"),
         ("triplng", 'No day is called "triplng". Did you mean tripling?', "track start tripling"),
     ],

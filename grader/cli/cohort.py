@@ -123,10 +123,11 @@ def collect(submissions: str, layout: str | None, match: str | None, days: str |
 )
 @click.option("--gpus", is_flag=True, help="Grade on GPUs, one grading on each; speed is measured.")
 @click.option("--strict/--no-strict", default=True, help="Confine the code as far as each machine allows.")
+@click.option("--explain", is_flag=True, help="Look for an edit that mends each wrong file.")
 @click.option("--seed", type=SEED, metavar="N", help="Draw the same inputs for all.")
 def grade(
     submissions: str, layout: str | None, match: str | None, days: str | None, db: Path, address: str,
-    gpus: bool, strict: bool, seed: int | None,
+    gpus: bool, strict: bool, explain: bool, seed: int | None,
 ) -> None:  # fmt: skip
     """Grade SUBMISSIONS: what a learning platform hands out, a folder or zip for each learner, or JSON lines.
 
@@ -137,6 +138,7 @@ def grade(
     """
     import sqlite3
 
+    from grader.cli.grade import EXPLAIN
     from grader.cli.screens import cohort_collected, cohort_tables
     from grader.grading.cohort import ray_backend
     from grader.grading.cohort.grading_queue import Feed
@@ -147,9 +149,9 @@ def grade(
         click.echo(cohort_collected.layout(found), err=True)
     try:
         with ray_backend.cluster(address) as ray, cohort_tables.Progress(Terminal(sys.stderr)) as live:
-            graders = ray_backend.Graders(
-                ray, "gpu" if gpus else "cpu", seed, _private(Path(submissions), db)
-            )
+            options = {"seed": seed, "explain": EXPLAIN * explain}
+            private = _private(Path(submissions), db)
+            graders = ray_backend.Graders(ray, "gpu" if gpus else "cpu", options, private)
             with Store(db, graders.conditions(strict)) as store:
                 tally = Feed(store, graders, live).all(found.items)
     except KeyboardInterrupt:

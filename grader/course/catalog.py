@@ -257,4 +257,4 @@ def _by_number(number: int) -> Day:
     last = max((day.anchor for day in days()), default=0)
     if 1 <= number <= last:
         raise UnknownDay(f"Day {number} is not in this edition of the course.", "track list")
-    raise UnknownDay(f"There is no day {number}: the course has days 1 to {last}.", "track list")
+    raise UnknownDay(f"There is no day {number}: the last one is day {last}.", "track list")

@@ -95,7 +95,7 @@ def test_an_error_is_a_document_too_when_json_was_asked_for(learner: Learner) ->
     answer = learner.types("grade", "99", "--json")
     assert answer.code == 2
     assert answer.json["error"] == {
-        "problem": "There is no day 99: the course has days 1 to 35.",
+        "problem": "There is no day 99: the last one is day 35.",
         "fix": "track list",
     }
 

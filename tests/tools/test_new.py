@@ -43,7 +43,7 @@ def types(*words: str) -> int:
         ),
         ("rope --after 2 --day", "An extra hangs on a day, a day does not.", "track dev new rope --after 2"),
         ("rope --after 7", "Day 7 is not in this edition of the course.", "track list"),
-        ("rope --after 9", "There is no day 9: the course has days 1 to 8.", "track list"),
+        ("rope --after 9", "There is no day 9: the last one is day 8.", "track list"),
         ("Rope --after 2", "is no slug: small letters, digits and single", "track dev new rope --after 2"),
         ("flash-attn --day", "is no slug", "track dev new flash_attn --day"),
         ("3d_conv --after 2", "is no slug", "track dev new conv_3d --after 2"),

@@ -6,9 +6,9 @@ import logging
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -82,13 +82,13 @@ class Graders:
     Args:
         ray: connected.
         device: `cpu` takes a core for each grading, `gpu` a GPU and a core.
-        seed: of every grading; fresh ones when None.
+        options: of every grading: `seed`, and `explain`.
         private: folders and files that confined code may not read.
     """
 
     ray: Any
     device: Device
-    seed: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
     private: tuple[str, ...] = ()
 
     @property
@@ -116,7 +116,7 @@ class Graders:
     def begin(self, submission: Submission, conditions: Conditions) -> Any:
         """A reference to a grading, which begins once a slot is free."""
         key = str(submission.day.key)
-        given = key, submission.source, self.device, self.seed, conditions, self.private
+        given = key, submission.source, self.device, self.options, conditions, self.private
         return self._grade.remote(*given)
 
     def ended(self, references: Collection[Any], timeout: float) -> Iterator[tuple[Any, Outcome]]:

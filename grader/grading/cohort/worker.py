@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, Literal, TypedDict
@@ -43,7 +43,7 @@ def grade(
     key: str,
     source: bytes,
     device: Device,
-    seed: int | None,
+    options: Mapping[str, Any],
     conditions: Conditions,
     private: Sequence[str] = (),
 ) -> Outcome:
@@ -51,6 +51,7 @@ def grade(
     be the source's, or come of who else uses this machine.
 
     Args:
+        options: `seed` and `explain`, as of `grade`.
         conditions: of that day.
         private: where submissions and verdicts lie; confined code cannot read it where this node has it, too.
     """
@@ -59,7 +60,7 @@ def grade(
         return {"problem": f"the run is for {conditions}, and a node has {here}"}
     outcome: Outcome = {}
     for tried in range(1, TRIES + 1):
-        outcome = _once(key, source, device, seed, conditions.strict, private)
+        outcome = _once(key, source, device, {**options, "strict": conditions.strict}, private)
         if "verdict" in outcome and outcome["verdict"]["status"] != "crashed":
             break
         outcome = {"ended": tried} if "ended" in outcome else outcome
@@ -67,11 +68,11 @@ def grade(
 
 
 def _once(
-    key: str, source: bytes, device: Device, seed: int | None, strict: bool, private: Sequence[str]
+    key: str, source: bytes, device: Device, options: Mapping[str, Any], private: Sequence[str]
 ) -> Outcome:
     parent, day = _parent(device), catalog.find(key)
     try:
-        verdict = graded(day, source, parent, device=device, seed=seed, strict=strict, private=private)
+        verdict = graded(day, source, parent, device=device, private=private, **options)
     except TrackError as error:
         with suppress(subprocess.TimeoutExpired):  # its end of a socket closes before it is gone
             parent.process.wait(PATIENCE)

@@ -282,7 +282,7 @@ PICKS: dict[str, tuple[Files, Mapping[str, int], str, dict[str, str], dict[str, 
             "day12.ipynb": "it is no Python file, as day12.py is!",
             "a.tgz": "it is packed, and not as a zip: unpack it!",
             "b.pdf": "it is no Python file",
-            "day77.py": "There is no day 77: the course has days 1 to 35.!",
+            "day77.py": "There is no day 77: the last one is day 35.!",
         },
     ),
     "the warm-up": (

@@ -39,21 +39,31 @@ if len(marks) < 2:
     open({str(tmp_path)!r} + "/" + str(len(marks)), "w").close()
     os.kill(os.getpid(), signal.SIGKILL)
 """
-    outcome = worker.grade("1", DAY.solution.read_bytes() + crash.encode(), "cpu", 1, ON_DAY)
+    outcome = worker.grade("1", DAY.solution.read_bytes() + crash.encode(), "cpu", {"seed": 1}, ON_DAY)
     assert outcome["verdict"]["status"] == "passed"
 
 
 def test_a_source_that_ends_its_warm_parent_is_tried_three_times_and_the_next_is_graded() -> None:
-    outcome = worker.grade("1", DAY.solution.read_bytes() + DEADLY, "cpu", 1, ON_DAY)
+    outcome = worker.grade("1", DAY.solution.read_bytes() + DEADLY, "cpu", {"seed": 1}, ON_DAY)
     assert "ended" in outcome or outcome["verdict"]["status"] == "crashed"
-    outcome = worker.grade("1", DAY.solution.read_bytes(), "cpu", 1, ON_DAY)
+    outcome = worker.grade("1", DAY.solution.read_bytes(), "cpu", {"seed": 1}, ON_DAY)
     assert outcome["verdict"]["status"] == "passed"
     worker._parents.popitem()[1].stop()
 
 
 def test_a_node_with_another_course_or_gpu_grades_nothing() -> None:
     for other in (HERE, replace(ON_DAY, course="0.0.1+abc"), replace(ON_DAY, gpu="NVIDIA H200")):
-        assert "the run is for" in worker.grade("1", b"", "cpu", 1, other)["problem"]
+        assert "the run is for" in worker.grade("1", b"", "cpu", {"seed": 1}, other)["problem"]
+
+
+def test_the_edit_that_mends_a_file_is_looked_for_where_it_is_asked_for() -> None:
+    wrong = DAY.solution.read_bytes().replace(b"2 * x + 1", b"2 * x + 2")
+    edits = [
+        worker.grade("1", wrong, "cpu", {"seed": 1, "explain": seconds}, ON_DAY)["verdict"]["edit"]
+        for seconds in (0.0, 9.0)
+    ]
+    assert edits[0] == ""
+    assert "every case that was tried is right" in edits[1]
 
 
 def test_a_node_says_under_what_it_grades() -> None:
@@ -119,10 +129,10 @@ def test_confined_code_finds_nothing_of_what_others_handed_in(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "class" / "tmp"))  # of the rule as well
     Path(tempfile.tempdir).mkdir()
     source = DAY.solution.read_bytes() + PRYING.format(drow=WORD[::-1], places=room).encode()
-    free = worker.grade("1", source, "cpu", 1, ON_DAY)["verdict"]
+    free = worker.grade("1", source, "cpu", {"seed": 1}, ON_DAY)["verdict"]
     for place in ("day01.py", "class.zip", "cohort.db-wal", "kernel.py", "environ", "cwd"):
         assert place in free["diagnosis"], "unconfined it finds it"
-    confined = worker.grade("1", source, "cpu", 1, replace(ON_DAY, strict=True), room)["verdict"]
+    confined = worker.grade("1", source, "cpu", {"seed": 1}, replace(ON_DAY, strict=True), room)["verdict"]
     if not {"hidden files", "hidden processes"} <= set(confined["confined"]):
         pytest.skip("not granted here, as the verdict says")
     assert confined["status"] == "passed", confined["diagnosis"]
