@@ -8,15 +8,21 @@ The parents stay warm between candidates, and each candidate is confined (`stric
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 from pathlib import Path
 
 from grader import Pool, Verdict
 
 
 def main() -> None:
-    day, *names = sys.argv[1:]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("day", help="a day, an extra, or the folder of a task")
+    parser.add_argument("names", nargs="+", metavar="FILE", help="a candidate's kernel.py")
+    arguments = parser.parse_args()
+    day, names = arguments.day, arguments.names
     with Pool(workers=len(os.sched_getaffinity(0)), device="cpu", strict=True) as pool:
         found = dict(
             zip(names, pool.grade_many(day, [Path(name).read_bytes() for name in names]), strict=True)
