@@ -14,7 +14,10 @@ def fitting(configs, named_args, **_):
 
 
 @triton.autotune(
-    configs=configs(), key=["n"], prune_configs_by={"early_config_prune": fitting}, restore_value=["out"]
+    configs=configs(),
+    key=["n"],
+    prune_configs_by={"early_config_prune": fitting},
+    restore_value=["out"],
 )
 @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
 @triton.jit

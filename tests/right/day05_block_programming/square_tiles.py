@@ -6,7 +6,11 @@ import triton.language as tl
 
 
 @triton.autotune(
-    configs=[triton.Config({"SIDE": 64}, num_warps=4), triton.Config({"SIDE": 128}, num_warps=8)], key=[]
+    configs=[
+        triton.Config({"SIDE": 64}, num_warps=4),
+        triton.Config({"SIDE": 128}, num_warps=8),
+    ],
+    key=[],
 )
 @triton.jit
 def kernel(left, top, target, rows, cols, stride, SIDE: tl.constexpr):
