@@ -237,7 +237,7 @@ def site(out: Path | None, drawn: tuple[str, ...]) -> None:
 @dev.command(epilog=examples("track dev pictures", "track dev pictures --check"))
 @click.option("--check", is_flag=True, help="Write nothing; fail if a file is not as it is drawn.")
 def pictures(check: bool) -> None:
-    """Draw the picture of each day, and keep its text in the lesson."""
+    """Draw the picture of each day, and keep its text in the lesson and the home page."""
     from tools.pictures import gallery
 
     stale = gallery.stale()

@@ -32,7 +32,8 @@ Tab completion (days complete by name, too):
   zsh   eval "$(_TRACK_COMPLETE=zsh_source {lasting()})"    in ~/.zshrc
   fish  _TRACK_COMPLETE=fish_source {lasting()} | source    in ~/.config/fish/config.fish
 \b
-Your work lies in my-track/, where you first typed start. From elsewhere a clone's ./track finds the clone's.
+Your work lies in my-track/, where you first typed start.
+From elsewhere a clone's ./track finds the clone's.
 Another place for it, before the first start: export TRACK_HOME=~/kernels
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""

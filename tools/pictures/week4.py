@@ -91,8 +91,8 @@ def day25(d: Drawing) -> None:
     """Keep the seed, not the mask
 
     torch stores a mask of one byte an element in the forward pass and reads it in the backward pass:
-    18 bytes an fp32 element. Who draws the same numbers again from the seed moves 16 bytes, and keeps
-    8 bytes in all.
+    18 bytes an fp32 element. A kernel that draws the same numbers again from the seed moves
+    16 bytes, and keeps 8 bytes in all.
     """
     d.words(20, 78, "store the mask: 18 bytes an element")
     _two_passes(d, 78, stored=True)

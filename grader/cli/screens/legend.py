@@ -15,7 +15,7 @@ LIMITS = {
     "spills": "spills: registers that go to memory and back",
     "starts": "starting its programs",
     "atomics": "atomics that queue for one address",
-    "in turn": "a `while` around tl.dot: no tile is asked for ahead, as in a `for`",
+    "in turn": "a `while` around tl.dot: no tile is loaded ahead, as a `for` would do",
     "waiting": "waiting for memory: few bytes on their way",
 }
 MACHINE = {
@@ -32,19 +32,19 @@ MACHINE = {
 }
 WORDS = (
     ("predicted", "from counts and the GPU's data sheet; a measurement differs"),
-    ("memory", "what has to come from or go to DRAM (HBM, in the lessons) at least, once each"),
+    ("memory", "what must come from or go to DRAM (HBM, in the lessons), each byte counted once"),
     (
         "asks for",
-        "what all lanes of all programs load or store; caches serve what comes again. "
-        "~: a few programs stand for all, and some do more than others",
+        "what all lanes of all programs load or store; a cache answers when it is asked again. "
+        "~: counted for a few programs; others do more or less",
     ),
     ("bytes used", "memory moves in sectors of 32 bytes: the share of them that lanes ask for"),
-    ("masked", "lanes that the mask holds back; their warp runs all the same"),
-    ("limit", "what takes longest; all else hides behind it"),
-    ("registers", "hold a thread's values, at most 255; what is too much is spilled to memory"),
+    ("masked", "lanes that the mask switches off; their warp runs anyway"),
+    ("limit", "what takes longest; everything else runs at the same time"),
+    ("registers", "hold a thread's values, at most 255; values that do not fit are spilled to memory"),
     ("shared", "fast memory on an SM, in which the threads of a program exchange values"),
-    ("occupancy", "warps (of 32 lanes) that an SM holds, of those it could: some wait, others work"),
-    ("bytes a lane", "what one instruction moves for each lane: 16 at most, of elements side by side"),
+    ("occupancy", "the warps (of 32 lanes) on an SM, of those it could hold: while some wait, others work"),
+    ("bytes a lane", "what one instruction moves for each lane: at most 16, from elements side by side"),
     ("matrix", "instructions of the matrix units (Tensor Cores), on which tl.dot should run"),
     ("TMA", "the unit of newer GPUs that copies whole tiles for tensor descriptors"),
 )

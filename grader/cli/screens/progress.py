@@ -136,18 +136,15 @@ def _detail(progress: Progress) -> str:
 def listing(
     terminal: Terminal, progress: Mapping[Key, Progress], current: Day | None, extras_alone: bool = False
 ) -> None:
-    """Prints every day, and every extra by its pack, with the names they can be started by."""
-
-    def table(of: Sequence[Day]) -> None:
-        terminal.table([_names(terminal, one, progress.get(one.key, NEW)) for one in of], indent=0)
-
-    if not extras_alone:
-        table(catalog.days())
-    for place, (title, extras) in enumerate(catalog.packs().items()):
-        if place or not extras_alone:
-            terminal.line()
-        terminal.line((_titled("Extras", title), "bold"))
-        table(extras)
+    """Prints every day, and every extra by its pack, with the names they can be started by, page by page."""
+    groups = [*([] if extras_alone else [(None, catalog.days())]), *catalog.packs().items()]
+    with terminal.paged(sum(len(days) for _, days in groups)):
+        for place, (title, days) in enumerate(groups):
+            if place:
+                terminal.line()
+            if title is not None:
+                terminal.line((_titled("Extras", title), "bold"))
+            terminal.table([_names(terminal, one, progress.get(one.key, NEW)) for one in days], indent=0)
     terminal.next(*following(progress, current))
 
 
