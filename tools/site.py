@@ -40,7 +40,11 @@ ROOMS = (
 IMAGE = re.compile(r"!\[.*?\]\((?!https?:)([^)\s]+)\)")
 # No option that asks another server for anything: no fonts, no repo_url (its stars), no analytics.
 FEATURES = [f"navigation.{name}" for name in ("indexes", "top", "footer")]
-FEATURES += ["search.highlight", "content.code.copy"]
+FEATURES += [
+    "search.highlight",
+    "content.code.copy",
+    "toc.integrate",
+]  # 110 columns of code fit at 1280 pixels
 # GitHub's Markdown and no more: the rest of the generator's own list makes signs of `~`, `^`, `==` and `(c)`.
 MARKDOWN: dict[str, Any] = {
     **{name: {} for name in ("attr_list", "md_in_html", "sane_lists", "tables", "pymdownx.details")},
