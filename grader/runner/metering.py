@@ -79,10 +79,8 @@ class Metering:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
                 self._call(walk, header, arguments)
         except Exception as error:
-            return Failed(
-                error_messages.describe(error, self.runner.path), walk.addresses.bounds.report()
-            ), []
-        return Walked(walk.addresses.bounds.report(), walk.redrawn), []
+            return Failed(error_messages.describe(error, self.runner.path), walk.bounds.report()), []
+        return Walked(walk.bounds.report(), walk.redrawn), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

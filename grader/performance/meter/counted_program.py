@@ -26,7 +26,7 @@ class Counted(Sampled):
 
     def __init__(self, counter: Counter, program: Program) -> None:
         self.counter = counter
-        super().__init__(program, counter.path, counter.allows, counter.loops)
+        super().__init__(program, counter.path, counter.loops)
 
     def _made(self, operation: Operation) -> Step:
         step, name = super()._made(operation), operation.name

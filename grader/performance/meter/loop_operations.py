@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -28,7 +29,9 @@ def loop(machine: Any, operation: Operation) -> Callable[[Batch], list[Array]]:
 
     def run(batch: Batch) -> list[Array]:
         first, last, step, *values = (batch[slot] for slot in operation.ins)
-        for value in loops.walk(range(int(first[0]), int(last[0]), int(step[0])), unrolled, line):
+        whole = range(int(first[0]), int(last[0]), int(step[0]))
+        tiles = whole.start == batch.programs[0] and whole.stop > whole.step == math.prod(batch.grid)
+        for value in loops.walk(whole, unrolled, line, tiles=tiles):
             batch[variable] = np.array([value], first.dtype)
             for slot, each in zip(carried, values, strict=True):
                 batch[slot] = each

@@ -7,11 +7,8 @@ stay behind where steps are left out; where they point differs then, how lanes l
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from unittest import mock
-
-from grader.kernel import location
 
 
 class Loops:
@@ -60,17 +57,20 @@ class Loops:
         with mock.patch.multiple(self, WHOLE=3, FIRST=2, LAST=1):
             yield
 
-    def walk(self, whole: range, unrolled: int, line: int, waits: bool = False) -> Iterator[int]:
+    def walk(
+        self, whole: range, unrolled: int, line: int, waits: bool = False, tiles: bool = False
+    ) -> Iterator[int]:
         """Those steps that run.
 
         Args:
             unrolled: how many of them one turn of the compiled loop makes.
             line: where the loop stands.
             waits: whether it is a `while`.
+            tiles: whether it takes every so-many-th tile, as many as there are programs.
         """
         outer = self.weight
         self.trips[line] = self.trips.get(line, 0.0) + outer * len(whole) / unrolled
-        if self._of_tiles(whole):
+        if tiles:
             self.rounds += outer * len(whole)
             whole = whole[int(self.where * len(whole)) :]
         self._waits.append(waits)
@@ -95,11 +95,6 @@ class Loops:
         self.late |= many and not between and self.stores > last
         self._waits.pop()
         self.weight = outer
-
-    def _of_tiles(self, whole: range) -> bool:
-        """Whether a loop takes every so-many-th tile, as many as there are programs."""
-        grid = location.grid()
-        return bool(grid) and whole.start == location.number() and whole.stop > whole.step == math.prod(grid)
 
     def endless(self, line: int) -> Iterator[int]:
         """In the place of a `while` that does not count, turn by turn until somebody ends it."""

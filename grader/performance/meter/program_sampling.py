@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from grader.datasheets import Gpu
+from grader.kernel.evaluator import Machine
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import regions_of
 from grader.performance.compiler.recipe import written
@@ -19,7 +20,6 @@ from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.extrapolate import launch_of
 from grader.performance.meter.l2_reuse import fetched
 from grader.performance.meter.program_choice import programs, weights
-from grader.performance.meter.sampled_program import Kernels
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
@@ -49,7 +49,7 @@ class Meter:
     ) -> None:
         self.made = made
         self.counter, self.handed, self.gpu = counter, handed, gpu
-        self.kernels = Kernels(counter.path, partial(Counted, counter))
+        self.kernels: dict[Machine, Counted] = {}
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
         self.few = FEW
@@ -77,11 +77,14 @@ class Meter:
     def _count(self, launching: Launching) -> None:
         """Count one launch by some of its programs."""
         grid, named = launching.grid(), launching.named()
-        kernel, program = self.kernels.of(launching, grid)
         if not math.prod(grid):
             return
+        ready = launching.prepare(self.counter.path)
+        if ready.machine not in self.kernels:
+            self.kernels[ready.machine] = Counted(self.counter, ready.machine.program)
+        program = partial(self.kernels[ready.machine].one, ready, grid, self.counter)
         memory = regions_of(named, self.handed)
-        self.counter.addresses.launch(memory, whole=math.prod(grid) <= self.few)
+        self.counter.launch(memory, whole=math.prod(grid) <= self.few)
         chosen, tallies = self._run(program, math.prod(grid))
         if not self.paused:
             launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
@@ -90,9 +93,9 @@ class Meter:
             launch.recipe = written(launching.kernel, named, launching.options)
             self.launches.append(launch)
             if launch.dots and self.gpu and self.few == FEW:
-                self._waves(launch, kernel, program, self.gpu)
+                self._waves(launch, program, self.gpu)
 
-    def _waves(self, launch: LaunchCounts, kernel: Counted, program: Callable[[int], None], gpu: Gpu) -> None:
+    def _waves(self, launch: LaunchCounts, program: Callable[[int], None], gpu: Gpu) -> None:
         """What a launch fetches anew of tensors that it loads often and that are too large for L2.
 
         Only of programs that do the same work: those of a causal kernel begin their loops at different tiles.
@@ -105,7 +108,7 @@ class Meter:
         if not any(site.useful > large.get(site.tensor, math.inf) for site in launch.sites):
             return
         spent, self.counter.brief = self.spent, True
-        found = fetched(launch, gpu, kernel, partial(self._tally, program))
+        found = fetched(launch, gpu, self.counter, partial(self._tally, program))
         self.spent, self.counter.brief = spent, False
         for name, count in found.items():
             launch.tensors[name].fetched = count

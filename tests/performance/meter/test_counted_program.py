@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 from copy import copy
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +11,11 @@ import torch
 import triton
 import triton.language as tl
 
+from grader.kernel.evaluation import prepared
 from grader.kernel.tensor_regions import OutOfBounds, regions_of
 from grader.performance.meter.access_counter import Counter, Cut, Tally
 from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.sampled_program import Kernels
 from tests.kernel.evaluated import line
 
 
@@ -28,12 +26,12 @@ def counted(
     path = kernel.fn.__code__.co_filename
     counter, tallies = Counter(path, Loops()), list[Tally]()
     known = inspect.signature(kernel.fn).parameters
-    counter.addresses.launch(regions_of(dict(zip(known, args, strict=False)), {}), whole=True)
-    launching: Any = SimpleNamespace(function=kernel, args=args, options=options)
-    _, program = Kernels(path, partial(Counted, counter)).of(launching, grid)
+    counter.launch(regions_of(dict(zip(known, args, strict=False)), {}), whole=True)
+    ready = prepared(kernel, args, options, path)
+    program = Counted(counter, ready.machine.program)
     for number in range(grid[0] * grid[1] * grid[2]):
         counter.begin(limit)
-        program(number)
+        program.one(ready, grid, counter, number)
         counter.tally.loops = copy(counter.loops)
         tallies.append(counter.tally)
     return tallies
