@@ -10,13 +10,9 @@ LIMITS = {
     "L2": "L2: bytes from and to this cache",
     "one program": "one program: the busiest is done last",
     "products": "products: tl.dot, and the work in between",
-    "arithmetic": "arithmetic on elements",
     "instructions": "instructions: as many as an SM issues a clock",
     "spills": "spills: registers that go to memory and back",
     "starts": "starting its programs",
-    "atomics": "atomics that queue for one address",
-    "in turn": "a `while` around tl.dot: no tile is asked for ahead, as in a `for`",
-    "waiting": "waiting for memory: few bytes on their way",
 }
 MACHINE = {
     "HMMA": "products of tiles, on matrix units",

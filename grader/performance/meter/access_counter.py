@@ -35,7 +35,6 @@ class Tally:
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
     dots: float = 0.0
     flops: float = 0.0
-    waited: float = 0.0
     ops: dict[str, float] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     steps: float = 0.0
@@ -87,13 +86,13 @@ class Counter(Addresses):
         self.loops.reset()
         self.program()
 
-    def spend(self, lanes: int) -> None:
-        """One operation on a block of so many lanes.
+    def spend(self, work: float) -> None:
+        """So much is about to be done.
 
         Raises:
             Cut: this program has done enough.
         """
-        self.work += 1 + lanes / LANES
+        self.work += work
         if self.work > self.limit:
             raise Cut
 
@@ -105,7 +104,7 @@ class Counter(Addresses):
             OutOfBounds: a lane lies outside of every tensor.
         """
         kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
-        self.spend(addresses.size)
+        self.spend(1 + addresses.size / LANES)
         home = self.home(access)
         self.tally.unstored = self.unstored
         if home is not None:

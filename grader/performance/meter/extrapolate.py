@@ -35,7 +35,6 @@ def launch_of(
         launch.dots += weight * tally.dots
         launch.mean_rounds += weight * tally.rounds / launch.programs
         launch.flops += weight * tally.flops
-        launch.waited += weight * tally.waited
         launch.lines = {**tally.lines, **launch.lines}
         for line, count in tally.loops.trips.items():
             launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
@@ -45,7 +44,6 @@ def launch_of(
     launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
     unknown = data_dependent(fn, unstored=any(tally.unstored for tally in tallies))
     launch.cut = unknown or any(tally.cut for tally in tallies)
-    launch.rounds = max(tally.rounds for tally in tallies)
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
     launch.scatter = _scatter([tally.flops for tally in tallies])
@@ -55,7 +53,6 @@ def launch_of(
     if shared:  # by all programs: what these took
         launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
         launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
-        launch.rounds = launch.mean_rounds
     for name, extent in launch.tensors.items():
         _again(extent, [(weight, *tally.again.get(name, (0.0, 0.0))) for tally, weight in parts])
     return launch

@@ -21,8 +21,7 @@ from grader.kernel.memory import Bytes, Memory
 from grader.kernel.number_formats import Array
 from grader.kernel.tensor_regions import Region
 from grader.kernel.ttir import Operation, Program
-from grader.performance.meter.loop_operations import loop, repeat
-from grader.performance.meter.loop_sampling import Loops
+from grader.performance.meter.loop_sampling import Loops, sampled_loop, sampled_while
 
 MOVES = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
@@ -92,6 +91,6 @@ def _dot(_: Sampled, operation: Operation) -> Callable[[Batch], list[Array]]:
 
 
 SAMPLED: dict[str, Callable[[Any, Operation], Callable[[Batch], Any]]] = {
-    **{"tt.dot": _dot, "scf.for": loop, "scf.while": repeat},
+    **{"tt.dot": _dot, "scf.for": sampled_loop, "scf.while": sampled_while},
     **dict.fromkeys(("tt.print", "tt.assert"), lambda *_: lambda _: []),
 }

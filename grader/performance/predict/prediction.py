@@ -13,20 +13,15 @@ from grader.performance.predict.roofline import REACHED, Built, roofs, seconds
 from grader.performance.predict.traffic import Traffic, traffic
 
 SEEN = 0.9  # of what the task takes at least; whose counts come to less were not counted whole
-KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
 UNUSED = 0.8  # of the bytes of all sectors, that are asked for; below it sectors are what fills L2
 LIMITED = {
     "memory": "it moves more bytes",
     "L2": "it loads the same bytes again and again, as small tiles do",
     "one program": "the program that has most to do takes that long by itself",
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
-    "arithmetic": "it computes more than it must",
     "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
-    "in turn": "its tl.dot stands in a `while`; only in a `for` does the compiler ask for tiles ahead",
     "starts": "there are so many programs that starting them takes that long: let each do more",
-    "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
-    "waiting": "its programs wait for memory step by step: fewer steps help",
 }
 
 
@@ -116,11 +111,9 @@ class Call:
         return max(self.copy_us, self.flops / (self.gpu.tensor * 1e6 * (1 + self.narrow)))
 
     def traffic(self) -> list[Traffic]:
-        """What launches take from DRAM or leave there; a small tensor between two of them stays in L2."""
-        between = self.gpu.l2_size * 1e6 / KEPT if len(self.launches) > 1 else 0.0
+        """What launches take from DRAM or leave there."""
         pairs = zip(self.launches, self.compiled, strict=True)
-        found = [one for launch, built in pairs for one in traffic(launch, self.gpu, built.built.resident)]
-        return [one for one in found if not one.extent.own or one.extent.bytes >= between]
+        return [one for launch, built in pairs for one in traffic(launch, self.gpu, built.built.resident)]
 
     @property
     def moved(self) -> float:
@@ -131,7 +124,7 @@ class Call:
     @property
     def shared(self) -> float:
         """The same, if programs shared all tiles and L2 held all that it may."""
-        return self.moved - sum(one.unshared + one.perhaps for one in self.traffic())
+        return self.moved - sum(one.unshared for one in self.traffic())
 
     @property
     def copy_us(self) -> float:

@@ -23,7 +23,7 @@ MATRIX = 0.5  # of the operations of tl.dot, that may miss the matrix units
 PRODUCTS = 1.4  # times the operations of our solution's tl.dot; scores that are computed twice make 1.5
 SURE = 1.1  # scatter of the sampled programs' products, up to which they are known well enough
 ALIKE = 1.02  # times the mean of its programs' products that the busiest does, where all do the same
-COMPUTING = ("arithmetic", "instructions", "one program")  # what holds a launch up that computes too much
+COMPUTING = ("instructions", "one program")  # what holds a launch up that computes too much
 DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
 DIVISIONS = 4  # of 64-bit integers in a kernel
 FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
@@ -154,7 +154,7 @@ def _doubles(call: Call) -> Iterator[Fact]:
             continue
         doubles, divisions = compiled.facts.get("doubles", 0), compiled.facts.get("divisions", 0)
         if doubles > DOUBLES and not call.double:
-            line = launch.lines.get("fp64", launch.line)
+            line = compiled.facts["double_line"] or launch.line
             says = f"Line {line} computes in fp64: {doubles} instructions at a fraction of the rate of fp32."
             yield Fact("fp64", False, says, line)
         if divisions > DIVISIONS and not launch.dots:

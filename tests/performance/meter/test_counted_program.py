@@ -112,20 +112,6 @@ def test_integers_are_those_in_memory():
 
 
 @triton.jit
-def doubles_kernel(x_ptr, n, BLOCK: tl.constexpr):
-    for start in range(0, n, BLOCK):
-        offs = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + offs).to(tl.float64)
-        tl.store(x_ptr + offs, (tl.exp(x) + x).to(tl.float32))
-
-
-def test_arithmetic_in_fp64_is_counted_with_its_line():
-    (tally,) = counted(doubles_kernel, (1, 1, 1), torch.empty(6400), 6400, BLOCK=64)
-    assert tally.ops == {"fp64": 6400, "special64": 6400}
-    assert tally.lines == {"fp64": line(doubles_kernel, "tl.exp")}
-
-
-@triton.jit
 def tiles_kernel(x_ptr, n, BLOCK: tl.constexpr):
     for tile in range(tl.program_id(0), n, tl.num_programs(0)):
         offs = tile * BLOCK + tl.arange(0, BLOCK)
