@@ -12,6 +12,7 @@ LIMITS = {
     "products": "products: tl.dot, and the work in between",
     "instructions": "instructions: as many as an SM issues a clock",
     "spills": "spills: registers that go to memory and back",
+    "atomics": "atomics that queue for one address",
     "starts": "starting its programs",
 }
 MACHINE = {

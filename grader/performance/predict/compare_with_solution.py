@@ -20,6 +20,7 @@ LIMITS = {
     "products": "products of tiles",
     "instructions": "how many instructions it issues",
     "spills": "spilled registers",
+    "atomics": "how many atomics queue for one address",
     "starts": "how many programs there are to start",
 }
 COUNTED = 0.9  # of the operations that the task takes: with fewer, programs at work were not seen at it

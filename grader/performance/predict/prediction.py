@@ -21,6 +21,7 @@ LIMITED = {
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
     "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
+    "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
     "starts": "there are so many programs that starting them takes that long: let each do more",
 }
 

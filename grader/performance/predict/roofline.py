@@ -75,7 +75,15 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "instructions": max(units.values(), default=0.0),
         "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
+        "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
+
+
+def _queue(launch: LaunchCounts) -> float:
+    """The most atomics that one address takes, one a clock, of lines whose lanes share addresses."""
+    shared = [site for site in launch.sites if site.kind == "atomic" and site.useful < site.asked]
+    known = [(site, launch.tensors[site.tensor].bytes) for site in shared if site.tensor]
+    return max((site.asked / max(size, site.itemsize) for site, size in known), default=0.0)
 
 
 def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dict[str, float]:

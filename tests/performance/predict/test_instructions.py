@@ -12,7 +12,7 @@ from grader.course import catalog
 from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.performance.compiler.instructions import Stretch, of, stretches
-from grader.performance.meter.counts import LaunchCounts, Site
+from grader.performance.meter.counts import Extent, LaunchCounts, Site
 from grader.performance.predict.roofline import IDLE, Built, issued, roofs
 
 H200 = datasheets.GPUS["h200"]
@@ -158,6 +158,15 @@ def test_the_busiest_unit_sets_the_pace_and_few_warps_do_not_fill_it() -> None:
 def test_millions_of_programs_take_their_time_to_start() -> None:
     """Measured on an H200: 2.53 ms, for blocks of 32 and of 64 elements, of seven kernels."""
     assert roofs(launch(programs=4194304), H200, Built())["starts"] == pytest.approx(2.53e-3, rel=0.02)
+
+
+def test_atomics_of_all_lanes_to_one_address_queue() -> None:
+    """2²⁷ of them, one a clock; where no two lanes share an address nobody waits for another."""
+    counts = launch(programs=2**15)
+    counts.tensors = {"out_ptr": Extent(4)}
+    for useful, clocks in ((4 * 2**15, 2**27), (4 * 2**27, 0)):
+        counts.sites = [Site("atomic", 9, "out_ptr", 4, asked=4 * 2**27, useful=useful)]
+        assert roofs(counts, H200, Built())["atomics"] == pytest.approx(clocks / (H200.clock * 1e9))
 
 
 def test_loops_of_a_compiled_kernel_are_found_again(warm: Warm, tmp_path: Path) -> None:
