@@ -107,7 +107,7 @@ def _spread(pairs: list[Asked]) -> list[Asked]:
 
 
 def question(session: Session, challenge: Challenge, case: Case, part: str = "both") -> Question:
-    """One call, as a scout is asked about it."""
+    """One call, as a runner is asked about it."""
     blobs: list[memoryview] = []
     arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
     of = gradient_positions(challenge, arguments) if part != "forward" else []
@@ -127,7 +127,7 @@ def question(session: Session, challenge: Challenge, case: Case, part: str = "bo
 
 
 def _upstream(challenge: Challenge, case: Case, arguments: Values, seed: int) -> Values:
-    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
+    """Gradients as the case lays them out; none for large ones, which a runner lays out."""
     if largest(arguments) >= LARGE:
         return ()
     with Hollow(lambda *_: None):
@@ -178,17 +178,17 @@ def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str,
     """What each call would launch on a GPU.
 
     Raises:
-        RunnerLost: the scout went down, or one call took too long.
+        RunnerLost: the runner went down, or one call took too long.
     """
-    scout = Runner(session.parent, "scout")
+    runner = session.evaluators.runner()
     try:
-        ask_to_load(scout, session.request, gpu=SHEET)
+        ask_to_load(runner, session.request)
         for case, asked, blobs in questions:
-            report, _ = scout.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
+            report, _ = runner.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
             if not isinstance(report, Failed):
                 yield from ((case, recipe) for recipe in report.recipes)
     finally:
-        scout.close()
+        runner.close()
 
 
 def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any]) -> Told:
