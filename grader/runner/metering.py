@@ -55,7 +55,7 @@ class Metering:
             if not meter.paused:
                 launch = LaunchCounts(f"torch.{name}", 0, (1, 1, 1), 1)
                 launch.heaviest, launch.flops = read + written, flops
-                launch.ops = {"fp32": flops / 2} if itemsize > 2 else {}
+                launch.single = flops * (itemsize > 2)
                 meter.launches.append(launch)
 
         hollow = Hollow(note)

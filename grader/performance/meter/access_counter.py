@@ -35,8 +35,8 @@ class Tally:
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
     dots: float = 0.0
     flops: float = 0.0
-    ops: dict[str, float] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    narrow: float = 0.0
+    dot_line: int = 0
     steps: float = 0.0
     cut: bool = False
     unstored: bool = False

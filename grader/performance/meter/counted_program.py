@@ -10,6 +10,7 @@ from grader.kernel.evaluator import Step
 from grader.kernel.number_formats import Array
 from grader.kernel.ttir import Block, Operation, Program
 from grader.performance.meter.access_counter import LANES, Counter, Cut
+from grader.performance.meter.data_dependent import DataFlow
 from grader.performance.meter.sampled_program import Sampled
 
 
@@ -23,6 +24,7 @@ class Counted(Sampled):
     def __init__(self, counter: Counter, program: Program) -> None:
         self.counter = counter
         self.work: dict[int, float] = {}  # of blocks, by their numbers
+        self.flow = DataFlow(program)
         super().__init__(program, counter.path, counter.loops)
 
     def steps(self, block: Block, batch: Batch) -> list[Array]:
@@ -50,10 +52,9 @@ class Counted(Sampled):
             counter.spend(1 + size / LANES)
             tally, made = counter.tally, counter.loops.weight * flops
             tally.dots += counter.loops.weight
-            tally.lines.setdefault("dot", line)
+            tally.dot_line = tally.dot_line or line
             tally.flops += made
-            if narrow:
-                tally.ops["8-bit dot"] = tally.ops.get("8-bit dot", 0.0) + made
+            tally.narrow += made * narrow
             step(batch)
 
         return counted

@@ -174,7 +174,7 @@ def _moved(known: list[list[Array]], turns: int) -> list[Array]:
 
 
 def _counts(value: Array) -> bool:
-    return value.ndim == 1 and value.dtype.kind == "i"
+    return bool(value.ndim == 1 and value.dtype.kind == "i")
 
 
 def _turns(asked: Callable[[list[Array]], list[Array]], known: list[list[Array]]) -> int:

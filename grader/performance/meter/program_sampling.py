@@ -82,12 +82,14 @@ class Meter:
         ready = launching.prepare(self.counter.path)
         if ready.machine not in self.kernels:
             self.kernels[ready.machine] = Counted(self.counter, ready.machine.program)
-        program = partial(self.kernels[ready.machine].one, ready, grid, self.counter)
+        kernel = self.kernels[ready.machine]
+        program = partial(kernel.one, ready, grid, self.counter)
         memory = regions_of(named, self.handed)
         self.counter.launch(memory, whole=math.prod(grid) <= self.few)
         chosen, tallies = self._run(program, math.prod(grid))
         if not self.paused:
-            launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
+            stand_for = weights(chosen, math.prod(grid))
+            launch = launch_of(launching.kernel, grid, kernel.flow, memory, tallies, stand_for)
             if self.made is not None:
                 launch.elsewhere = [one.name for one in memory if one.own and one.low not in self.made]
             launch.recipe = written(launching.kernel, named, launching.options)

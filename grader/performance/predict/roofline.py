@@ -56,7 +56,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     if not launch.line:
         return _of_torch(launch, gpu)
     busy = min(1.0, launch.programs / gpu.sms)
-    eight = launch.ops.get("8-bit dot", 0) / launch.flops if launch.flops else 0.0
+    eight = launch.narrow / launch.flops if launch.flops else 0.0
     # Data sheets give operands of 8 bits twice the rate of those of 16.
     tensor = gpu.tensor * 0.7 * (1 + eight) if built.matrix else gpu.fp32 * 0.5
     steps = max(launch.mean_rounds, 1.0)
@@ -105,7 +105,7 @@ def _of_torch(launch: LaunchCounts, gpu: Gpu) -> dict[str, float]:
     """An operation of torch: what it moves, and a product at the rate that tl.dot reaches; in fp32 without
     matrix units.
     """
-    rate = gpu.fp32 * 0.7 if launch.ops.get("fp32") else gpu.tensor * 0.7
+    rate = gpu.fp32 * 0.7 if launch.single else gpu.tensor * 0.7
     return {
         "memory": launch.heaviest / (gpu.dram * 1e9 * REACHED),
         "products": launch.flops / (rate * 1e12),

@@ -62,7 +62,7 @@ def test_all_turns_count_however_few_of_them_run(steps):
         assert (store.kind, store.asked, store.sectors, store.step) == ("store", 64, 16, 32)
         assert (atomic.kind, atomic.asked) == ("atomic", 4)
         assert tally.loops.trips == {line(known_kernel, "tl.range"): steps}
-        assert tally.lines == {"dot": line(known_kernel, "tl.dot")}
+        assert tally.dot_line == line(known_kernel, "tl.dot")
 
 
 @triton.jit

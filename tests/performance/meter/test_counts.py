@@ -102,7 +102,7 @@ with meter.installed():
     walk[(2,)](x, y, x.numel(), BLOCK=1024)
 launch, = meter.launches
 load, store = launch.sites
-print(launch.programs, launch.cut, round(launch.rounds))
+print(launch.programs, launch.cut, round(launch.mean_rounds))
 print(round(load.calls), round(load.asked), round(load.efficiency, 3), round(load.masked))
 print(round(launch.tensors['x_ptr'].read), launch.tensors['y_ptr'].stored)
 """

@@ -78,12 +78,12 @@ def test_of_a_lower_bound_the_gate_says_so() -> None:
 
 
 def test_what_computes_too_much_beside_what_takes_the_time_is_nothing() -> None:
-    partial = copy(programs=1, sites=[], ops={"fp64": 1e4})
+    partial = copy(programs=1, sites=[])
     both = call(
         copy(), partial, compiled=[Compiled(FACTS), Compiled({**FACTS, "doubles": 22, "divisions": 8})]
     )
     assert not {"fp64", "divisions"} & {*failing(both)}
-    hidden = call(copy(ops={"fp64": 1e9}), facts={"doubles": 768})  # memory takes longer
+    hidden = call(copy(), facts={"doubles": 768})  # memory takes longer
     assert "fp64" not in failing(hidden)
 
 
@@ -147,7 +147,7 @@ def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
         ("matrix units", call(copy(), flops=1e12, half=True), "there is no tl.dot"),
         (
             "matrix units",
-            call(copy(flops=1e12, dots=9.0, lines={"dot": 8}), flops=1e12, half=True),
+            call(copy(flops=1e12, dots=9.0, dot_line=8), flops=1e12, half=True),
             "line 8 mult",
         ),
     ],
@@ -208,7 +208,7 @@ def test_an_order_of_tiles_fails_once_memory_is_what_takes_the_time() -> None:
 
 
 def products(flops: float, **about: Any) -> dict[str, speed_facts.Fact]:
-    one = copy(flops=flops, dots=9.0, heaviest_flops=flops / 65536, lines={"dot": 8}, **about)
+    one = copy(flops=flops, dots=9.0, heaviest_flops=flops / 65536, dot_line=8, **about)
     facts = speed_facts.facts(call(one, flops=1e12), Ours(1e6, flops=1e12))
     return {fact.name: fact for fact in facts if not fact.passed}
 
