@@ -1,7 +1,7 @@
 """The process that compiles the learner's kernels for a GPU that it does not see: never evaluated nor run.
 
 load    {path, provided, mine, made, gpu, evaluated}, and the file's bytes → Loaded, of no functions
-build   {recipe, gpu, machine, code}                → Built
+build   {recipe, gpu, code}                         → Built
 accept  {recipe}                                    → Accepted
 compile {recipe, order}                             → Accepted, and Triton's cache holds it
 """
@@ -60,7 +60,7 @@ class Builder:
         for kernel in self.functions.get(header["recipe"].get("kernel", ""), []):
             _told_by_line(kernel)
         built = self._compiled(header["recipe"])
-        return Built(facts(built, gpu, header["machine"]), _code(built, header["code"])), []
+        return Built(facts(built, gpu), _code(built, header["code"])), []
 
     def accept(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch as far as it takes to know that it compiles."""

@@ -15,18 +15,6 @@ LIMITS = {
     "atomics": "atomics that queue for one address",
     "starts": "starting its programs",
 }
-MACHINE = {
-    "HMMA": "products of tiles, on matrix units",
-    "HGMMA": "products of tiles, on matrix units",
-    "IMMA": "products of tiles of integers, on matrix units",
-    "FFMA": "a multiplication and an addition in fp32",
-    "MUFU": "exp, log, sin, 1/x and roots",
-    "LDL": "spilled registers read back",
-    "STL": "registers spilled",
-    "LDGSTS": "copies from memory into shared memory",
-    "LDG": "loads from memory",
-    "STG": "stores to memory",
-}
 WORDS = (
     ("predicted", "from counts and the GPU's data sheet; a measurement differs"),
     ("memory", "what has to come from or go to DRAM (HBM, in the lessons) at least, once each"),

@@ -22,10 +22,6 @@ COPY = re.compile(r"cp\.async\.c[ag]\.shared\.global[^;]*?\],\s*\[[^\]]*\],\s*(0
 MATRIX = re.compile(r"\b(?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)")
 WARPGROUP = re.compile(r"\b(?:wgmma\.mma_async|tcgen05\.mma)")
 DIVIDE = re.compile(r"\b(?:div|rem)\.[su]64\b")
-MACHINE = {
-    "HMMA": r"\bHMMA", "HGMMA": r"\bHGMMA", "IMMA": r"\bIMMA", "FFMA": r"\bFFMA", "MUFU": r"\bMUFU",
-    "LDL": r"\bLDL", "STL": r"\bSTL", "LDGSTS": r"\bLDGSTS", "LDG": r"\bLDG\b", "STG": r"\bSTG\b",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,6 @@ class Facts:
         divisions: of 64-bit integers, each a loop of its own.
         tma: copies by the tensor memory accelerator.
         code: the kernel and its loops, as instructions.py has them.
-        machine: counts of machine instructions; empty unless asked for.
     """
 
     registers: int
@@ -67,15 +62,13 @@ class Facts:
     tma: int = 0
     copies: int = 0
     code: list[Stretch] = field(default_factory=list)
-    machine: dict[str, int] = field(default_factory=dict)
 
 
-def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
+def facts(kernel: object, gpu: Gpu) -> Facts:
     """What is known of a compiled kernel.
 
     Args:
         kernel: what JITFunction.warmup returns.
-        machine: disassemble it too, which takes a quarter of a second.
     """
     asm, metadata = kernel.asm, kernel.metadata  # type: ignore[attr-defined]
     if "amdgcn" in asm:
@@ -107,7 +100,6 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         tma=ptx.count("cp.async.bulk.tensor"),
         copies=copied.total(),
         code=stretches(ptx),
-        machine=_machine(asm["cubin"]) if machine else {},
     )
 
 
@@ -117,11 +109,6 @@ def _of_amd(code: str, metadata: Any, gpu: Gpu) -> Facts:
     registers, stack = (int(said.get(name, 0)) for name in ("vgpr_count", "private_segment_fixed_size"))
     fits, warps = metadata.shared <= gpu.shared, metadata.num_warps
     return Facts(registers, stack, metadata.shared, fits, warps, int(metadata.num_stages), 1, "unknown", 0.0)
-
-
-def _machine(cubin: bytes) -> dict[str, int]:
-    code = _tool(cubin, "nvdisasm", "-c")
-    return {name: len(re.findall(pattern, code)) for name, pattern in MACHINE.items()}
 
 
 def _used(cubin: bytes) -> tuple[int, int]:

@@ -173,7 +173,7 @@ def test_loops_of_a_compiled_kernel_are_found_again(warm: Warm, tmp_path: Path) 
     """16384 × 8192 elements, each exp() 8 times; the loop over columns is unrolled twice."""
     path = tmp_path / "kernel.py"
     path.write_text(LOOPS, encoding="utf-8")
-    part = ask(catalog.find("13"), path, "inspect", warm=warm, gpu="h200", machine=False, code="")[0]
+    part = ask(catalog.find("13"), path, "inspect", warm=warm, gpu="h200", code="")[0]
     seen = part["launches"][0]
     line = {text: number for number, text in enumerate(LOOPS.splitlines(), 1)}
     rows, columns, rounds = (

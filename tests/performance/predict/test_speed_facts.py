@@ -22,7 +22,7 @@ FACTS: dict[str, Any] = {
     "registers": 32, "stack": 0, "shared": 0, "fits": True, "warps": 4, "stages": 3, "resident": 16,
     "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0,
     "warpgroup": 0, "doubles": 0, "double_line": 0, "divisions": 0, "tma": 0,
-    "copies": 0, "code": [], "machine": {},
+    "copies": 0, "code": [],
 }  # fmt: skip
 LONG = {"outer": 0, "lines": [], "length": 1, "units": {"issue": 1e5}}  # instructions of a kernel
 
