@@ -24,7 +24,7 @@ from grader.kernel.ttir import Operation, Program
 from grader.operator_memory_effects import tensors_in
 from grader.performance.meter.access_counter import LANES, Cut
 from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.program_choice import programs
+from grader.performance.meter.program_sampling import programs
 from grader.performance.meter.sampled_program import Sampled
 from grader.performance.meter.stray_addresses import Addresses
 from grader.tensor_storage import span

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+import random
 from collections.abc import Callable, Iterator, Set
 from functools import partial
 from typing import Any
@@ -19,12 +20,12 @@ from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.extrapolate import launch_of
 from grader.performance.meter.l2_reuse import fetched
-from grader.performance.meter.program_choice import programs, weights
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
 EVEN = 1.02  # times the mean of all programs' products for a tile that one may do, where they go in step
 AGAIN = 1.5  # times its bytes that a tensor is loaded, from which on it matters who shares them
+GOLDEN, HANDFUL = 0.6180339887, 6
 # Work, as access_counter.py has it: of one program before it is cut, of one launch from which on four
 # programs must do, and of a whole call; what comes after that is cut early.
 PROGRAM, ENOUGH, CALL, LITTLE = 8000, 4000, 20000, 300
@@ -152,3 +153,27 @@ def _enough(tallies: list[Tally], wanted: int) -> bool:
     if wanted < MORE:
         return max(asked) <= (1 + ALIKE) * min(asked)
     return min(asked) > IDLE * max(asked)
+
+
+def programs(count: int, wanted: int) -> list[int]:
+    """The first, the last, and others spread over the grid so that they share no row or column of tiles.
+
+    They come in pairs, each as far from the start as the other from the end: work that grows along an axis of
+    the grid, as a causal kernel's does, is that of the whole on average then. However many are wanted, the
+    first so many of them spread as well. Beyond a handful they are drawn: an even spacing would fall into
+    step with whatever repeats in the grid.
+    """
+    if count <= wanted:
+        return list(range(count))
+    drawn = random.Random(count)
+    shares = [GOLDEN * turn % 1 if turn < HANDFUL else drawn.random() for turn in range(1, wanted // 2)]
+    between = [1 + int((count - 2) * share) for share in shares]
+    pairs = [(number, count - 1 - number) for number in [0, *between]]
+    return list(dict.fromkeys(number for pair in pairs for number in pair))
+
+
+def weights(chosen: list[int], count: int) -> list[float]:
+    """How many programs each of the chosen, in order, stands for: the first and the last for themselves."""
+    if len(chosen) == count or len(chosen) < 3:
+        return [count / len(chosen)] * len(chosen)
+    return [1.0, *[(count - 2) / (len(chosen) - 2)] * (len(chosen) - 2), 1.0]
