@@ -128,7 +128,7 @@ class Ahead:
 
     def _begun(self, recipe: dict[str, Any]) -> Future[bool]:
         """The compilation of this recipe; equal ones are compiled once."""
-        name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
+        name = json.dumps([recipe.get("kernel"), recipe["alike"], recipe.get("options")])
         if "kernel" in recipe and recipe["kernel"] not in self.order:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -169,9 +170,11 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     """
     if recipe["tuned"]:
         return json.dumps([recipe, case], sort_keys=True)
-    words = {n: "int" if type(word) is int else word for n, word in recipe.get("arguments", {}).items()}
-    types = {n: {**word, "aligned": True} if isinstance(word, dict) else word for n, word in words.items()}
-    return json.dumps({**recipe, "arguments": types}, sort_keys=True)
+    words = json.dumps(recipe.get("arguments", {}), sort_keys=True).replace('"aligned": false', "")
+    plain = re.sub(r'(?<=[ \[])-?\d+(?=[,\]}])|(?<="text": ")[^"]*', "0", words)
+    return plain.replace('"aligned": true', "") + json.dumps(
+        [recipe.get(name) for name in ("kernel", "options")]
+    )
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:

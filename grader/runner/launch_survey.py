@@ -16,6 +16,7 @@ from unittest import mock
 from triton.runtime.autotuner import Autotuner
 
 from grader.datasheets import Gpu
+from grader.kernel.frontend import specialised
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.performance.compiler import recipe
 from grader.performance.meter.fake_gpu import pretended
@@ -59,10 +60,9 @@ class Launches:
 
     def note(self, launching: Launching) -> None:
         """Write one down."""
-        kernel = launching.kernel
-        made = recipe.written(kernel, launching.named(), launching.options)
-        but = recipe.unspecialised(launching.function)
-        self.recipes.append({**recipe.specialised(kernel, made, but), "tuned": self.tuning > 0})
+        made = recipe.written(launching.kernel, launching.named(), launching.options)
+        alike = specialised(launching.function, launching.args, launching.options)
+        self.recipes.append({**made, "alike": alike, "tuned": self.tuning > 0})
 
     @contextlib.contextmanager
     def tuned(self, most: int = 0) -> Iterator[None]:
