@@ -170,11 +170,10 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     """
     if recipe["tuned"]:
         return json.dumps([recipe, case], sort_keys=True)
-    words = json.dumps(recipe.get("arguments", {}), sort_keys=True).replace('"aligned": false', "")
-    plain = re.sub(r'(?<=[ \[])-?\d+(?=[,\]}])|(?<="text": ")[^"]*', "0", words)
-    return plain.replace('"aligned": true', "") + json.dumps(
-        [recipe.get(name) for name in ("kernel", "options")]
-    )
+    words = json.dumps(recipe.get("arguments", {}), sort_keys=True)
+    numbers = r'(?<=[ \[])-?\d+(?=[,\]}])|(?<="aligned": )\w+|(?<="text": ")[^"]*'
+    rest = [recipe.get(name) for name in ("kernel", "options", "unknown")]
+    return re.sub(numbers, "0", words) + json.dumps(rest)
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:

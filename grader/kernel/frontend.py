@@ -90,8 +90,7 @@ def _bind(
         _kernels.append(kernel)
     # device_assert is compiled in debug mode alone; so would be checks of overflow, which no GPU makes.
     options |= {"debug": True, "sanitize_overflow": False}
-    bound, specialisation, rest = _binders[id(kernel)](*args, **options)
-    return bound, specialisation, rest
+    return _binders[id(kernel)](*args, **options)  # type: ignore[no-any-return]
 
 
 def specialised(kernel: Any, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, str]:

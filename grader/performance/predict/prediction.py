@@ -13,6 +13,7 @@ from grader.performance.predict.roofline import REACHED, Built, roofs, seconds
 from grader.performance.predict.traffic import Traffic, traffic
 
 SEEN = 0.9  # of what the task takes at least; whose counts come to less were not counted whole
+KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
 UNUSED = 0.8  # of the bytes of all sectors, that are asked for; below it sectors are what fills L2
 LIMITED = {
     "memory": "it moves more bytes",
@@ -112,9 +113,11 @@ class Call:
         return max(self.copy_us, self.flops / (self.gpu.tensor * 1e6 * (1 + self.narrow)))
 
     def traffic(self) -> list[Traffic]:
-        """What launches take from DRAM or leave there."""
+        """What launches take from DRAM or leave there; a small tensor between two of them stays in L2."""
+        between = self.gpu.l2_size * 1e6 / KEPT if len(self.launches) > 1 else 0.0
         pairs = zip(self.launches, self.compiled, strict=True)
-        return [one for launch, built in pairs for one in traffic(launch, self.gpu, built.built.resident)]
+        found = [one for launch, built in pairs for one in traffic(launch, self.gpu, built.built.resident)]
+        return [one for one in found if not one.extent.own or one.extent.bytes >= between]
 
     @property
     def moved(self) -> float:

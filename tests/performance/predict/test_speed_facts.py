@@ -173,7 +173,9 @@ def test_an_element_that_is_stored_again_and_again_is_told() -> None:
     )
 
 
-def test_a_bar_leaves_room_for_bytes() -> None:
+def test_a_small_intermediate_tensor_stays_in_l2_and_a_bar_leaves_room() -> None:
+    partial = copy(tensors={"part": Extent(8 << 20, True, 8 << 20, 8 << 20)}, sites=[])
+    assert "bytes" not in failing(call(copy(), partial))
     assert "bytes" in failing(call(copy(), copy(), room=1 / 0.60))
     assert "bytes" not in failing(call(copy(), copy(), room=1 / 0.35))
 
