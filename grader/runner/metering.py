@@ -27,7 +27,6 @@ from grader.performance.meter.address_walk import APART, Walk
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.meter.fake_tensors import Hollow
-from grader.performance.meter.loop_sampling import Loops
 from grader.performance.meter.program_sampling import Meter
 from grader.performance.predict.autotuner_choice import tuned
 from grader.performance.timing.autograd_passes import as_list, gradients
@@ -48,7 +47,7 @@ class Metering:
     def meter(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Count one call."""
         gpu = Gpu(**header["gpu"])
-        counter = Counter(self.runner.path, Loops())
+        counter = Counter(self.runner.path)
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
 
         def note(name: str, read: int, written: int, flops: int = 0, itemsize: int = 0) -> None:

@@ -63,17 +63,17 @@ class Counter(Addresses):
 
     Args:
         path: the learner's file.
-        loops: whose weight every access counts with.
 
     Attributes:
+        loops: whose weight every access counts with.
         work: operations of the running program, those on large blocks weighted with what they cost: one is
             0.1 ms on a slow core. A limit on it, unlike one on time, cuts alike anywhere.
         brief: programs end at their first tl.dot.
     """
 
-    def __init__(self, path: str, loops: Loops) -> None:
+    def __init__(self, path: str) -> None:
         super().__init__(path)
-        self.path, self.loops = path, loops
+        self.path, self.loops = path, Loops()
         self.brief = False
         self.begin(0.0)
 

@@ -15,7 +15,6 @@ from grader.kernel.evaluation import prepared
 from grader.kernel.tensor_regions import OutOfBounds, regions_of
 from grader.performance.meter.access_counter import Counter, Cut, Tally
 from grader.performance.meter.counted_program import Counted
-from grader.performance.meter.loop_sampling import Loops
 from tests.kernel.evaluated import line
 
 
@@ -24,7 +23,7 @@ def counted(
 ) -> list[Tally]:
     """What each program of a launch did."""
     path = kernel.fn.__code__.co_filename
-    counter, tallies = Counter(path, Loops()), list[Tally]()
+    counter, tallies = Counter(path), list[Tally]()
     known = inspect.signature(kernel.fn).parameters
     counter.launch(regions_of(dict(zip(known, args, strict=False)), {}), whole=True)
     ready = prepared(kernel, args, options, path)

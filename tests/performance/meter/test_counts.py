@@ -23,7 +23,7 @@ from grader.performance.meter.fake_tensors import Hollow
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.predict.autotuner_choice import tuned
 launch_hook.install()
-meter = Meter(Counter(__file__, Loops()), {})
+meter = Meter(Counter(__file__), {})
 """
 
 
