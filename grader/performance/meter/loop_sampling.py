@@ -182,4 +182,11 @@ def _turns(asked: Callable[[list[Array]], list[Array]], known: list[list[Array]]
     triples = [three for three in zip(*known[-3:], strict=True) if _counts(three[0])]
     if any(two - one != three - two for one, two, three in triples):
         return 0
-    return bisect_left(range(MOST), True, key=lambda turn: not asked(_moved(known, turn))[0][0]) % MOST
+
+    def over(turn: int) -> bool:
+        return not asked(_moved(known, turn))[0][0]
+
+    most = 1
+    while not over(most) and most < MOST:
+        most *= 2  # far beyond its end a number wraps, and the loop would seem to go on
+    return bisect_left(range(most), True, key=over) if most < MOST else 0

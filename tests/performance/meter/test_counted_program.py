@@ -76,22 +76,29 @@ def up_kernel(x_ptr, out_ptr, n, M: tl.constexpr):
 
 
 @triton.jit
-def down_kernel(x_ptr, out_ptr, n, M: tl.constexpr):
+def down_kernel(x_ptr, out_ptr, n, M: tl.constexpr, STEP: tl.constexpr):
     rows = tl.arange(0, M)
     total = tl.zeros((M,), tl.float32)
     left = n
     while left > 0:
-        left -= 1
+        left -= STEP
         total += tl.load(x_ptr + rows * n + left)
     tl.store(out_ptr + rows, total)
 
 
-@pytest.mark.parametrize("kernel", [up_kernel, down_kernel])
-def test_a_while_that_counts_is_walked_as_a_for_is(kernel):
-    (tally,) = counted(kernel, (1, 1, 1), torch.empty(64, 5000), torch.empty(64), 5000, limit=100, M=64)
+@pytest.mark.parametrize(("kernel", "step"), [(up_kernel, {}), (down_kernel, {"STEP": 1})])
+def test_a_while_that_counts_is_walked_as_a_for_is(kernel, step):
+    x, out = torch.empty(64, 5000), torch.empty(64)
+    (tally,) = counted(kernel, (1, 1, 1), x, out, 5000, limit=100, M=64, **step)
     load = next(site for site in tally.sites.values() if site.kind == "load")
     assert (load.calls, load.asked, load.sectors) == (5000, 5000 * 256, 5000 * 64)
     assert tally.loops.trips == {line(kernel, "while"): 5000}
+
+
+def test_a_while_ends_long_before_its_number_wraps():
+    x, out = torch.empty(64, 4096), torch.empty(64)
+    (tally,) = counted(down_kernel, (1, 1, 1), x, out, 4096, limit=100, M=64, STEP=64)
+    assert tally.loops.trips == {line(down_kernel, "while"): 64}
 
 
 @triton.jit
