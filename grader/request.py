@@ -41,7 +41,6 @@ class Request:
         limits: make every limit a requirement.
         explain: seconds to look for the edit that makes wrong values right; 0 looks for none.
         gpu: of `inspect`, whose data sheet a prediction is for; of a call, which one its launcher is to see.
-        machine: of `inspect`, count machine instructions.
         code: of `inspect`, what to print: ptx, sass, ttgir or nothing.
     """
 
@@ -62,7 +61,6 @@ class Request:
     limits: bool = False
     explain: float = 0.0
     gpu: str = ""
-    machine: bool = False
     code: str = ""
     seeds: int = 1
     skeleton: str = ""

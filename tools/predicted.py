@@ -69,7 +69,7 @@ def _inspected(day: Day, source: str, gpu: str, warm: Warm) -> list[dict[str, An
         path = Path(folder) / "kernel.py"
         path.write_text(source, encoding="utf-8")
         try:
-            parts = ask(day, path, "inspect", warm=warm, gpu=gpu, machine=False, code="")
+            parts = ask(day, path, "inspect", warm=warm, gpu=gpu, code="")
         except TrackError as error:
             print(f"    {day.stem}: {error}")
             return []

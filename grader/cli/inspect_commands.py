@@ -27,7 +27,6 @@ a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at t
 @the_day
 @click.option("--gpu", default=datasheets.USUAL, metavar="NAME", help=f"One of {', '.join(datasheets.GPUS)}.")
 @click.option("--explain", is_flag=True, help="Say what the words of the table mean.")
-@click.option("--machine", is_flag=True, help="Count machine instructions, too.")
 @click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
 @click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
 @click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
@@ -45,12 +44,11 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     wanted, given = chosen(day, file, custom_tasks.find), again_with(file)
     key, code = datasheets.key(gpu, f"track inspect {wanted.key}{given}"), _code(wanted, flags)
     path = _path(wanted, file, "inspect")
-    machine = not code and (as_json or flags["machine"])
     source, ours = read(path), {}
     with _waiting("counting and compiling"):
-        parts = ask(wanted, path, "inspect", source=source, given=given, gpu=key, machine=machine, code=code)
+        parts = ask(wanted, path, "inspect", source=source, given=given, gpu=key, code=code)
         if flags["ours"]:
-            ours = {"ours": ask(wanted, wanted.solution, "inspect", gpu=key, machine=machine, code="")}
+            ours = {"ours": ask(wanted, wanted.solution, "inspect", gpu=key, code="")}
     if as_json:
         return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts, **ours)
     out, passed = Terminal(sys.stdout), None if file else standing().passed(wanted)
@@ -80,7 +78,7 @@ def _code(day: Day, flags: dict[str, bool]) -> str:
     made = standing().of(day)
     if flags["ours"] and day.required_solution() and not (made.done or made.solution):
         raise TrackError(f"{day.name} has not passed yet.", f"track grade {day.key}")
-    asked = [name for name in (*compiler_listing.KINDS, "ours", "machine", "explain") if flags[name]]
+    asked = [name for name in (*compiler_listing.KINDS, "ours", "explain") if flags[name]]
     codes = [name for name in asked if name in compiler_listing.KINDS]
     if (codes or flags["ours"]) and len(asked) > 1:
         problem = f"--{asked[0]} and --{asked[1]} are two screens: ask for one at a time."

@@ -37,7 +37,7 @@ def ask(
         source: the file's bytes, where they were read already.
         given: ` --file PATH` where the file lies in no workspace: the next command needs it again, and hints
             and resets are not about it.
-        options: `only`, `gpu`, `machine` and `code`, as Request has them.
+        options: `only`, `gpu` and `code`, as Request has them.
 
     Raises:
         BadSubmission: the file cannot be read, or is not started.

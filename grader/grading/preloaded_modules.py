@@ -15,7 +15,6 @@ RUNNING = (
     "triton.compiler.code_generator",  # every launch asks for it
     "grader.runner.main",
     "grader.runner.metering",
-    "grader.runner.launch_scout",
 )
 JUDGING = ("grader.judge.main", "grader.judge.look.inspect", "grader.judge.checks.predicted_speed")
 COMPILING = (

@@ -33,7 +33,6 @@ EVALUATOR = "evaluator"
 UNTRUSTED = {
     "runner": "grader.runner.main",
     EVALUATOR: "grader.runner.main",
-    "scout": "grader.runner.launch_scout",
     "builder": "grader.runner.compile_server",
 }
 IDLE = 600.0  # seconds that a judge and a runner stand by: their CUDA contexts hold 1 GB of the GPU's memory

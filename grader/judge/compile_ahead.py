@@ -1,6 +1,6 @@
 """On a GPU: what the cases will launch, compiled by other processes while the first cases run.
 
-A scout makes each call where nothing is launched and says what it would launch. Builders compile that into
+A scout, which is an evaluator, makes each call and says what it would launch. Builders compile that into
 Triton's cache, where the runner finds it. What a scout cannot know the runner compiles for itself, as ever:
 nothing but time depends on this.
 """
@@ -100,9 +100,9 @@ class Ahead:
         torch.set_num_threads(1)  # of this thread, too
         scout: Runner | None = None
         try:
-            scout = Runner(self.session.parent, "scout")
+            scout = self.session.evaluators.runner()
             self.gpu = asdict(datasheets.present(self.session.gpu.result()))
-            ask_to_load(scout, self.session.request, gpu=self.gpu)
+            ask_to_load(scout, self.session.request)
             for challenge, case, part in self.calls:
                 recipes = self._surveyed(scout, challenge, case, part)
                 self._answer(_name(challenge, case), [self._begun(recipe) for recipe in recipes])
@@ -128,7 +128,7 @@ class Ahead:
 
     def _begun(self, recipe: dict[str, Any]) -> Future[bool]:
         """The compilation of this recipe; equal ones are compiled once."""
-        name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
+        name = json.dumps([recipe.get("kernel"), recipe["alike"], recipe.get("options")])
         if "kernel" in recipe and recipe["kernel"] not in self.order:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -107,7 +108,7 @@ def _spread(pairs: list[Asked]) -> list[Asked]:
 
 
 def question(session: Session, challenge: Challenge, case: Case, part: str = "both") -> Question:
-    """One call, as a scout is asked about it."""
+    """One call, as a runner is asked about it."""
     blobs: list[memoryview] = []
     arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
     of = gradient_positions(challenge, arguments) if part != "forward" else []
@@ -127,7 +128,7 @@ def question(session: Session, challenge: Challenge, case: Case, part: str = "bo
 
 
 def _upstream(challenge: Challenge, case: Case, arguments: Values, seed: int) -> Values:
-    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
+    """Gradients as the case lays them out; none for large ones, which a runner lays out."""
     if largest(arguments) >= LARGE:
         return ()
     with Hollow(lambda *_: None):
@@ -169,26 +170,27 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     """
     if recipe["tuned"]:
         return json.dumps([recipe, case], sort_keys=True)
-    words = {n: "int" if type(word) is int else word for n, word in recipe.get("arguments", {}).items()}
-    types = {n: {**word, "aligned": True} if isinstance(word, dict) else word for n, word in words.items()}
-    return json.dumps({**recipe, "arguments": types}, sort_keys=True)
+    words = json.dumps(recipe.get("arguments", {}), sort_keys=True)
+    numbers = r'(?<=[ \[])-?\d+(?=[,\]}])|(?<="aligned": )\w+|(?<="text": ")[^"]*'
+    rest = [recipe.get(name) for name in ("kernel", "options", "unknown")]
+    return re.sub(numbers, "0", words) + json.dumps(rest)
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
     """What each call would launch on a GPU.
 
     Raises:
-        RunnerLost: the scout went down, or one call took too long.
+        RunnerLost: the runner went down, or one call took too long.
     """
-    scout = Runner(session.parent, "scout")
+    runner = session.evaluators.runner()
     try:
-        ask_to_load(scout, session.request, gpu=SHEET)
+        ask_to_load(runner, session.request)
         for case, asked, blobs in questions:
-            report, _ = scout.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
+            report, _ = runner.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
             if not isinstance(report, Failed):
                 yield from ((case, recipe) for recipe in report.recipes)
     finally:
-        scout.close()
+        runner.close()
 
 
 def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any]) -> Told:

@@ -67,12 +67,8 @@ def prepared(
     if bound.key not in _machines:
         _machines[bound.key] = Machine(ttir_parser.program(bound.text), path)
     machine = _machines[bound.key]
-    return Ready(machine, scalars(machine, bound), launched(path))
-
-
-def launched(path: str) -> list[int]:
-    """The lines that led to the launch."""
-    return [line for line in (location.line(path), *location.callers(path)) if line]
+    lines = [line for line in (location.line(path), *location.callers(path)) if line]
+    return Ready(machine, _scalars(machine, bound), lines)
 
 
 def running(frame: FrameType | None) -> Iterator[tuple[str, int]]:
@@ -87,7 +83,7 @@ def running(frame: FrameType | None) -> Iterator[tuple[str, int]]:
         frame = frame.f_back
 
 
-def scalars(machine: Machine, bound: frontend.Bound) -> list[Array]:
+def _scalars(machine: Machine, bound: frontend.Bound) -> list[Array]:
     """A launch's arguments, each an array of one element."""
     kinds = machine.program.functions[machine.program.kernel].kinds
     flat = [one for value in bound.given for one in _flat(value)]

@@ -13,7 +13,7 @@ from grader.kernel.batch import Batch, whole
 from grader.kernel.debug_locations import Places
 from grader.kernel.memory import Memory
 from grader.kernel.number_formats import Array
-from grader.kernel.ttir import Block, Operation, Program, Region, Uncompilable, Unevaluated
+from grader.kernel.ttir import Block, Operation, Program, Region, Uncompilable, Unevaluated, operations
 from grader.kernel.ttir_parser import LEAVES
 
 Step = Callable[[Batch], None]
@@ -53,9 +53,9 @@ class Machine:
         for function in program.functions.values():
             self._prepare(function.region)
         self.tile = max(map(math.prod, _shapes(program)), default=1)
-        self.waits = any(one.name == "tt.atomic_cas" for one in _operations(program)) or (
-            any(one.name == "scf.while" for one in _operations(program))
-            and any(one.name == "tt.atomic_rmw" for one in _operations(program))
+        self.waits = any(one.name == "tt.atomic_cas" for one in operations(program)) or (
+            any(one.name == "scf.while" for one in operations(program))
+            and any(one.name == "tt.atomic_rmw" for one in operations(program))
         )
 
     def run(
@@ -229,22 +229,13 @@ WITH_MACHINE: dict[str, Callable[[Machine, Operation], Callable[[Batch], Any]]] 
 }
 
 
-def _operations(program: Program) -> Iterator[Operation]:
-    regions = [function.region for function in program.functions.values()]
-    while regions:
-        for block in regions.pop().blocks.values():
-            for operation in block.operations:
-                yield operation
-                regions += operation.regions
-
-
 def _shapes(program: Program) -> Iterator[tuple[int, ...]]:
-    for operation in _operations(program):
+    for operation in operations(program):
         yield from (kind.shape for kind in (*operation.takes, *operation.gives))
 
 
 def _used(program: Program) -> Iterator[int]:
-    for operation in _operations(program):
+    for operation in operations(program):
         yield from operation.ins
         for _, given in operation.next:
             yield from given

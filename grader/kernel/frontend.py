@@ -61,6 +61,7 @@ def compiled(
         TypeError, KeyError, RuntimeError: it does not take the launch.
     """
     bound, specialisation, rest = _bind(kernel, args, options)
+    specialisation = [(kind, _known(value)) for kind, value in specialisation]
     key = _named(kernel), _spelled(specialisation), str(sorted(_valued(rest).items())), whole
     _unchanged(kernel)
     if key not in _texts:
@@ -89,8 +90,13 @@ def _bind(
         _kernels.append(kernel)
     # device_assert is compiled in debug mode alone; so would be checks of overflow, which no GPU makes.
     options |= {"debug": True, "sanitize_overflow": False}
-    bound, specialisation, rest = _binders[id(kernel)](*args, **options)
-    return bound, [(kind, _known(value)) for kind, value in specialisation], rest
+    return _binders[id(kernel)](*args, **options)  # type: ignore[no-any-return]
+
+
+def specialised(kernel: Any, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, str]:
+    """What Triton tells a launch of this kernel from others by, argument by argument."""
+    bound, specialisation, _ = _bind(kernel, args, dict(options))
+    return {name: _spelled([one]) for name, one in zip(bound, specialisation, strict=True)}
 
 
 def _known(value: Any) -> Any:

@@ -68,6 +68,8 @@ class Launching:
         Args:
             whole: as `frontend.compiled` has it.
         """
+        if self.function.is_gluon():
+            raise NeedsGpu(f"{self.kernel.__name__} is in Gluon, and runs on a GPU alone")
         if self._ready is None:
             self._ready = evaluation.prepared(self.function, self.args, self.options, path, whole)
         return self._ready
@@ -140,8 +142,6 @@ def install() -> None:
     def run(function: Any, *args: Any, grid: Any, warmup: bool = False, **options: Any) -> Any:
         if warmup:
             return stock(function, *args, grid=grid, warmup=True, **options)
-        if function.is_gluon():
-            raise NeedsGpu(f"{function.fn.__name__} is in Gluon, and runs on a GPU alone")
         return _take(Launching(function, grid, args, options))
 
     kernels.run = run

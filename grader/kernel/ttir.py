@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
@@ -102,6 +103,17 @@ class Program:
     kernel: str
     slots: int
     places: dict[str, str]
+
+
+def operations(*within: Program | Operation) -> Iterator[Operation]:
+    """All operations of a program, or of the regions of one."""
+    regions = [one for each in within if isinstance(each, Operation) for one in each.regions]
+    regions += [f.region for each in within if isinstance(each, Program) for f in each.functions.values()]
+    while regions:
+        for block in regions.pop().blocks.values():
+            for operation in block.operations:
+                yield operation
+                regions += operation.regions
 
 
 def outer(region: Region) -> set[int]:

@@ -1,7 +1,7 @@
 """The process that compiles the learner's kernels for a GPU that it does not see: never evaluated nor run.
 
 load    {path, provided, mine, made, gpu, evaluated}, and the file's bytes → Loaded, of no functions
-build   {recipe, gpu, machine, code}                → Built
+build   {recipe, gpu, code}                         → Built
 accept  {recipe}                                    → Accepted
 compile {recipe, order}                             → Accepted, and Triton's cache holds it
 """
@@ -27,7 +27,6 @@ from grader.performance.compiler.recipe import read
 from grader.performance.meter.fake_gpu import pretended
 from grader.runner import device_functions, loading, resource_limits
 from grader.runner.command_loop import Reply, answering
-from grader.runner.launch_scout import jitted
 from grader.runner_answers import Loaded
 from grader.runner_measurements import Accepted, Built
 from grader.wire import Channel
@@ -50,7 +49,7 @@ class Builder:
         earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
         named = [value for there in (module, *earlier, device_functions) for value in vars(there).values()]
         for value in [*named, *_enclosed(vars(module))]:
-            if kernel := jitted(value):
+            if kernel := _jitted(value):
                 self.functions.setdefault(kernel.fn.__name__, []).append(kernel)
         return Loaded({}), []
 
@@ -61,7 +60,7 @@ class Builder:
         for kernel in self.functions.get(header["recipe"].get("kernel", ""), []):
             _told_by_line(kernel)
         built = self._compiled(header["recipe"])
-        return Built(facts(built, gpu, header["machine"]), _code(built, header["code"])), []
+        return Built(facts(built, gpu), _code(built, header["code"])), []
 
     def accept(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch as far as it takes to know that it compiles."""
@@ -98,6 +97,15 @@ class Builder:
         # A parameter of a kernel may be called as an option is: num_stages.
         built = kernel.warmup(**{**recipe["options"], **given}, grid=(1, 1, 1))
         return built.result() if hasattr(built, "result") else built
+
+
+def _jitted(value: Any) -> Any:
+    """The kernel inside of autotuners and heuristics; None when it is none."""
+    for _ in range(8):
+        if isinstance(value, JITFunction):
+            return value
+        value = getattr(value, "fn", None)
+    return None
 
 
 def _told_by_line(kernel: Any) -> None:

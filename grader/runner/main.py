@@ -209,10 +209,12 @@ def serve(channel: Channel) -> None:
     commands |= {"repeat": runner.repeat, "operator": functools.partial(tested, runner)}
     if kernel.EVALUATES:
         from grader.runner.edit_trials import Editing
+        from grader.runner.launch_survey import surveyed
         from grader.runner.metering import Metering
 
         editing, metering = Editing(), Metering(runner)
         commands |= {"case": editing.case, "edited": editing.edited}
+        commands["survey"] = functools.partial(surveyed, runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:
         from grader.runner.gpu_timing import Clock

@@ -27,7 +27,6 @@ from grader.performance.meter.address_walk import APART, Walk
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.meter.fake_tensors import Hollow
-from grader.performance.meter.loop_sampling import Loops
 from grader.performance.meter.program_sampling import Meter
 from grader.performance.predict.autotuner_choice import tuned
 from grader.performance.timing.autograd_passes import as_list, gradients
@@ -48,14 +47,14 @@ class Metering:
     def meter(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Count one call."""
         gpu = Gpu(**header["gpu"])
-        counter = Counter(self.runner.path, Loops())
+        counter = Counter(self.runner.path)
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
 
         def note(name: str, read: int, written: int, flops: int = 0, itemsize: int = 0) -> None:
             if not meter.paused:
                 launch = LaunchCounts(f"torch.{name}", 0, (1, 1, 1), 1)
                 launch.heaviest, launch.flops = read + written, flops
-                launch.ops = {"fp32": flops / 2} if itemsize > 2 else {}
+                launch.single = flops * (itemsize > 2)
                 meter.launches.append(launch)
 
         hollow = Hollow(note)
@@ -79,10 +78,8 @@ class Metering:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
                 self._call(walk, header, arguments)
         except Exception as error:
-            return Failed(
-                error_messages.describe(error, self.runner.path), walk.addresses.bounds.report()
-            ), []
-        return Walked(walk.addresses.bounds.report(), walk.redrawn), []
+            return Failed(error_messages.describe(error, self.runner.path), walk.bounds.report()), []
+        return Walked(walk.bounds.report(), walk.redrawn), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

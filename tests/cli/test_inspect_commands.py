@@ -61,7 +61,7 @@ def typed(
 
 def seen(warm: Warm, path: Path) -> str:
     """The table of `track inspect`."""
-    return table(path, ask(DAY, path, "inspect", warm=warm, gpu="h200", machine=True, code=""))
+    return table(path, ask(DAY, path, "inspect", warm=warm, gpu="h200", code=""))
 
 
 def table(path: Path, parts: list[dict[str, Any]], gpu: str = "h200", width: int | None = None) -> str:
@@ -71,7 +71,7 @@ def table(path: Path, parts: list[dict[str, Any]], gpu: str = "h200", width: int
 
 
 def test_inspect_shows_each_line_with_its_figure(warm: Warm, strided: Path) -> None:
-    parts = ask(DAY, strided, "inspect", warm=warm, gpu="a100", machine=False, code="")
+    parts = ask(DAY, strided, "inspect", warm=warm, gpu="a100", code="")
     text = table(strided, parts, gpu="a100")
     assert "predicted for one A100" in text
     assert re.search(r"asks for  bytes used\n", text)
@@ -83,7 +83,6 @@ def test_inspect_shows_each_line_with_its_figure(warm: Warm, strided: Path) -> N
     assert re.search(r"occupancy +\d+%: \d+ programs of 4 warps on an SM, limited by", text)
     assert re.search(r"loads +2 instructions of 16 bytes a lane\n", text)
     assert "forward" not in text  # the day has no backward pass
-    assert "STG" not in text
     assert json.loads(json.dumps(parts))[0]["launches"][0]["compiled"]["facts"]["fits"]
 
 
@@ -94,12 +93,8 @@ def test_a_fact_stands_above_its_line(warm: Warm, strided: Path) -> None:
     )
 
 
-def test_machine_instructions_come_with_a_word_on_each(warm: Warm) -> None:
-    assert re.search(r"STG +8  stores to memory", seen(warm, DAY.solution))
-
-
 def test_the_words_are_explained_when_asked_for(warm: Warm) -> None:
-    parts = ask(DAY, DAY.solution, "inspect", warm=warm, gpu="h200", machine=False, code="")
+    parts = ask(DAY, DAY.solution, "inspect", warm=warm, gpu="h200", code="")
     end = inspection.what_follows
     short = shown(lambda out: end(out, DAY, parts, " --file F", False, None))
     assert "inspect 7 --file F --explain\n" in short
@@ -109,7 +104,7 @@ def test_the_words_are_explained_when_asked_for(warm: Warm) -> None:
 
 
 def test_a_narrow_screen_cuts_source_lines(warm: Warm, strided: Path) -> None:
-    parts = ask(DAY, strided, "inspect", warm=warm, gpu="h200", machine=False, code="")
+    parts = ask(DAY, strided, "inspect", warm=warm, gpu="h200", code="")
     rows = [line for line in table(strided, parts, width=80).splitlines() if "MB" in line and "line" in line]
     assert len(rows) == 2
     assert all(line.endswith("…") for line in rows)
@@ -155,7 +150,7 @@ def test_our_solution_stands_beside_only_after_a_pass(typed: Any) -> None:
 
 
 def code(warm: Warm, kind: str) -> str:
-    parts = ask(DAY, DAY.solution, "inspect", warm=warm, gpu="h200", machine=False, code=kind)
+    parts = ask(DAY, DAY.solution, "inspect", warm=warm, gpu="h200", code=kind)
     return shown(lambda out: compiler_listing.code(out, Terminal(Screen()), DAY, LINES, parts, kind))
 
 
@@ -202,7 +197,7 @@ def test_places_in_code_are_followed_to_the_learners_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("words", ["--ptx --sass", "--ttgir --machine", "--sass --explain"])
+@pytest.mark.parametrize("words", ["--ptx --sass", "--ttgir --explain", "--sass --explain"])
 def test_two_screens_at_once_are_refused(typed: Any, words: str) -> None:
     with pytest.raises(TrackError, match="{} and {}".format(*words.split())):
         typed(f"inspect 7 --file kernel.py {words}")

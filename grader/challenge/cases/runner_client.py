@@ -64,7 +64,7 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
-        kind: `runner`, `scout` launches nothing, `builder` compiles, `evaluator` launches nothing on a GPU.
+        kind: `runner`, `builder` compiles, `evaluator` launches nothing on a GPU.
     """
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:

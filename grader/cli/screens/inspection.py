@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.cli.screens.legend import KINDS, LIMITS, MACHINE, meaning
+from grader.cli.screens.legend import KINDS, LIMITS, meaning
 from grader.cli.screens.speed_rows import duration, predicted
 from grader.cli.screens.terminal import Next, Part, Terminal, counted, near
 from grader.course.catalog import Day
@@ -135,7 +135,6 @@ def _compiled(launch: Found) -> list[list[Part]]:
         "TMA": counted(facts["tma"], "tile") + " copied whole" if facts["tma"] else "",
         "matrix": counted(facts["matrix"], "instruction") if facts["matrix"] else idle,
     }
-    rows |= {name: f"{n:>4,}  {MACHINE.get(name, '')}" for name, n in facts["machine"].items() if n}
     return [[name, text] for name, text in rows.items() if text]
 
 

@@ -10,25 +10,10 @@ LIMITS = {
     "L2": "L2: bytes from and to this cache",
     "one program": "one program: the busiest is done last",
     "products": "products: tl.dot, and the work in between",
-    "arithmetic": "arithmetic on elements",
     "instructions": "instructions: as many as an SM issues a clock",
     "spills": "spills: registers that go to memory and back",
-    "starts": "starting its programs",
     "atomics": "atomics that queue for one address",
-    "in turn": "a `while` around tl.dot: no tile is loaded ahead, as a `for` would do",
-    "waiting": "waiting for memory: few bytes on their way",
-}
-MACHINE = {
-    "HMMA": "products of tiles, on matrix units",
-    "HGMMA": "products of tiles, on matrix units",
-    "IMMA": "products of tiles of integers, on matrix units",
-    "FFMA": "a multiplication and an addition in fp32",
-    "MUFU": "exp, log, sin, 1/x and roots",
-    "LDL": "spilled registers read back",
-    "STL": "registers spilled",
-    "LDGSTS": "copies from memory into shared memory",
-    "LDG": "loads from memory",
-    "STG": "stores to memory",
+    "starts": "starting its programs",
 }
 WORDS = (
     ("predicted", "from counts and the GPU's data sheet; a measurement differs"),

@@ -33,7 +33,8 @@ def check(session: Session, challenge: Challenge) -> None:
     unknown = next((recipe["unknown"] for recipe in made if "unknown" in recipe), "" if made else "no launch")
     if unknown:
         raise NotMeasured(f"compilations are not counted: {unknown}")
-    found = list({json.dumps(one): one for one in made}.values())  # launches alike are compiled once
+    # Launches alike are compiled once.
+    found = list({json.dumps([one["kernel"], one["alike"], one["options"]]): one for one in made}.values())
     for name in dict.fromkeys(recipe["kernel"] for recipe in found):
         own = [recipe for recipe in found if recipe["kernel"] == name]
         if len(own) > wanted.most:
@@ -47,7 +48,8 @@ def check(session: Session, challenge: Challenge) -> None:
 def _why(recipes: Sequence[Recipe]) -> str:
     """What tells these compilations of one kernel apart: of what varies, that of which there is most."""
     given = [{**recipe["arguments"], **recipe["options"]} for recipe in recipes]
-    kinds = {name: len({json.dumps(each.get(name)) for each in given}) for each in given for name in each}
+    told = [{**recipe["alike"], **recipe["options"]} for recipe in recipes]
+    kinds = {name: len({each.get(name) for each in told}) for each in told for name in each}
     most = max(kinds.values(), default=1)
     varied = [name for name, count in kinds.items() if count == most > 1]
     reasons = {name: _reason(name, [each.get(name) for each in given], recipes[0]) for name in varied}

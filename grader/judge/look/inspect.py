@@ -69,7 +69,7 @@ def _has_kernels(session: Session) -> None:
 def inspected(session: Session) -> list[dict[str, Any]]:
     """Every bar of the day: counts, what the compiler says, the predicted time, and the facts."""
     request = session.request
-    wanted = Wanted(request.gpu, request.machine, request.code)
+    wanted = Wanted(request.gpu, request.code)
     parts = []
     for challenge, speed in bars(session):
         seen = foresee(session, challenge, speed, wanted)

@@ -32,12 +32,10 @@ class Wanted:
 
     Attributes:
         gpu: what it is called in datasheets.py.
-        machine: count machine instructions.
         code: ptx, sass, ttgir, or nothing.
     """
 
     gpu: str
-    machine: bool = False
     code: str = ""
 
 
@@ -117,9 +115,7 @@ def compiled(
         gpu: the sheet of the one that it is compiled for, where `wanted` does not name it.
     """
     gpu = gpu or datasheets.sheet(wanted.gpu)
-    request = {
-        "do": "build", "recipe": recipe, "gpu": gpu, "machine": wanted.machine, "code": wanted.code,
-    }  # fmt: skip
+    request = {"do": "build", "recipe": recipe, "gpu": gpu, "code": wanted.code}
     report, _ = process.ask(request, Built, timeout=timeout)
     if not isinstance(report, Failed):
         return Compiled(asdict(report.facts)), report.code

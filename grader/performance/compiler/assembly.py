@@ -13,7 +13,7 @@ from typing import Any
 import triton
 
 from grader.datasheets import Gpu
-from grader.performance.compiler.instructions import Stretch, stretches
+from grader.performance.compiler.instructions import DOUBLE, Stretch, read, stretches
 
 TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
 REGISTERS = 65536  # of an SM
@@ -21,12 +21,7 @@ ACCESS = re.compile(r"\b(ld|st)\.global(?:\.[a-zA-Z][\w:]*)*?(?:\.v(\d))?\.[bufs
 COPY = re.compile(r"cp\.async\.c[ag]\.shared\.global[^;]*?\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)")
 MATRIX = re.compile(r"\b(?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)")
 WARPGROUP = re.compile(r"\b(?:wgmma\.mma_async|tcgen05\.mma)")
-DOUBLE = re.compile(r"\b(?:add|sub|mul|fma|div|rcp|sqrt|ex2)(?:\.\w+)*\.f64\b")
 DIVIDE = re.compile(r"\b(?:div|rem)\.[su]64\b")
-MACHINE = {
-    "HMMA": r"\bHMMA", "HGMMA": r"\bHGMMA", "IMMA": r"\bIMMA", "FFMA": r"\bFFMA", "MUFU": r"\bMUFU",
-    "LDL": r"\bLDL", "STL": r"\bSTL", "LDGSTS": r"\bLDGSTS", "LDG": r"\bLDG\b", "STG": r"\bSTG\b",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,11 +37,10 @@ class Facts:
         loads, stores: instructions in the code by the bytes that each lane moves; copies to shared memory
             count as loads.
         matrix: matrix instructions in the code; `warpgroup` those of them that four warps issue together.
-        doubles: fp64 arithmetic in the code.
+        doubles: fp64 arithmetic in the code; the first of it is made from `double_line`.
         divisions: of 64-bit integers, each a loop of its own.
         tma: copies by the tensor memory accelerator.
         code: the kernel and its loops, as instructions.py has them.
-        machine: counts of machine instructions; empty unless asked for.
     """
 
     registers: int
@@ -63,19 +57,18 @@ class Facts:
     matrix: int = 0
     warpgroup: int = 0
     doubles: int = 0
+    double_line: int = 0
     divisions: int = 0
     tma: int = 0
     copies: int = 0
     code: list[Stretch] = field(default_factory=list)
-    machine: dict[str, int] = field(default_factory=dict)
 
 
-def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
+def facts(kernel: object, gpu: Gpu) -> Facts:
     """What is known of a compiled kernel.
 
     Args:
         kernel: what JITFunction.warmup returns.
-        machine: disassemble it too, which takes a quarter of a second.
     """
     asm, metadata = kernel.asm, kernel.metadata  # type: ignore[attr-defined]
     if "amdgcn" in asm:
@@ -84,6 +77,8 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
     registers, stack = _used(asm["cubin"])
     resident, limiter = residency(gpu, registers, metadata.shared, metadata.num_warps)
     widths = _widths(ptx)
+    names, lines, _ = read(ptx)
+    doubles = [places for name, places in zip(names, lines, strict=True) if DOUBLE.match(name)]
     copied = Counter(int(size, 0) for size in COPY.findall(ptx))
     return Facts(
         registers,
@@ -99,12 +94,12 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         stores=dict(widths["st"]),
         matrix=len(MATRIX.findall(ptx)),
         warpgroup=len(WARPGROUP.findall(ptx)),
-        doubles=len(DOUBLE.findall(ptx)),
+        doubles=len(doubles),
+        double_line=next((min(lines) for lines in doubles if lines), 0),
         divisions=len(DIVIDE.findall(ptx)),
         tma=ptx.count("cp.async.bulk.tensor"),
         copies=copied.total(),
         code=stretches(ptx),
-        machine=_machine(asm["cubin"]) if machine else {},
     )
 
 
@@ -114,11 +109,6 @@ def _of_amd(code: str, metadata: Any, gpu: Gpu) -> Facts:
     registers, stack = (int(said.get(name, 0)) for name in ("vgpr_count", "private_segment_fixed_size"))
     fits, warps = metadata.shared <= gpu.shared, metadata.num_warps
     return Facts(registers, stack, metadata.shared, fits, warps, int(metadata.num_stages), 1, "unknown", 0.0)
-
-
-def _machine(cubin: bytes) -> dict[str, int]:
-    code = _tool(cubin, "nvdisasm", "-c")
-    return {name: len(re.findall(pattern, code)) for name, pattern in MACHINE.items()}
 
 
 def _used(cubin: bytes) -> tuple[int, int]:

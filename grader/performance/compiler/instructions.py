@@ -63,6 +63,7 @@ RULES: tuple[tuple[str, Units], ...] = (
     (r"setp|set|selp|min|max|shr|shf|prmt|lop3|bfe|bfi|abs|vote|match|activemask", HALF),
 )
 FLOAT = re.compile(r"^(?!mma|wgmma|tcgen05).*\.(b?f\d|tf32)")
+DOUBLE = re.compile(r"(add|sub|mul|fma|div|rcp|sqrt|ex2)(\.\w+)*\.f64")  # arithmetic in fp64
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Stretch:
 
 def stretches(ptx: str) -> list[Stretch]:
     """The kernel itself first, each loop before those inside of it."""
-    names, lines, loops = _read(ptx)
+    names, lines, loops = read(ptx)
     spans = [(0, len(names)), *sorted(loops.items(), key=lambda span: (span[0], -span[1]))]
     owner = [0] * len(names)
     found = []
@@ -98,8 +99,8 @@ def stretches(ptx: str) -> list[Stretch]:
     return [Stretch(*about, _sum(count)) for about, count in zip(found, counts, strict=True)]
 
 
-def _read(ptx: str) -> tuple[list[str], list[frozenset[int]], dict[int, int]]:
-    """Every instruction with its lines; of every loop its first one, and the one behind its last."""
+def read(ptx: str) -> tuple[list[str], list[frozenset[int]], dict[int, int]]:
+    """Every instruction, the lines it was made from, and of every loop its first and the one behind it."""
     names, lines, labels, loops = list[str](), list[frozenset[int]](), dict[str, int](), dict[int, int]()
     here, file, seen = frozenset[int](), "", set[str]()
     for token in TOKEN.finditer(ptx, max(ptx.find("\n{"), 0)):
@@ -157,5 +158,11 @@ def of(name: str) -> Units:
     if moved and re.match(r"(ld|st)\.(?!param)", name):
         return {"issue": 1, "shared": max(int(moved[1] or 1) * int(moved[2]) // 32, 1)}
     units = next((units for pattern, units in RULES if re.match(pattern, name)), PLAIN)
-    slots = units.get("issue", 0.0) + units.get("integer", 0.0)  # of half the lanes, so it takes two
-    return {**units, "float": slots} if FLOAT.search(name) else units
+    if FLOAT.search(name):
+        units = {
+            **units,
+            "float": units.get("issue", 0.0) + units.get("integer", 0.0),
+        }  # two of half the lanes
+    if DOUBLE.match(name):
+        units = {**units, "double": 20 if name.startswith(("div", "rcp", "sqrt")) else 1}
+    return units

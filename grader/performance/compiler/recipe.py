@@ -16,10 +16,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_pdl")
 
-Names = tuple[set[str], set[str]]
 LAYOUTS = (_layouts.DistributedLayout, _layouts.SharedLayout)  # of Gluon
-
-NONE: Names = (set(), set())
 
 
 class Unknown(Exception):
@@ -39,6 +36,7 @@ def written(kernel: Any, named: dict[str, Any], options: dict[str, Any]) -> dict
             "kernel": kernel.__name__,
             "line": defined(kernel),
             "arguments": {name: _word(value) for name, value in named.items()},
+            "constants": [n for n, note in kernel.__annotations__.items() if "constexpr" in str(note)],
             "options": {name: options[name] for name in OPTIONS if options.get(name) is not None},
         }
     except Unknown as error:
@@ -53,46 +51,6 @@ def defined(kernel: Any) -> int:
     except (OSError, TypeError):
         return first
     return first + next((n for n, line in enumerate(lines) if line.lstrip().startswith("def ")), 0)
-
-
-def unspecialised(jitted: Any) -> Names:
-    """The parameters of which the compiler asks the type alone, and those whose alignment it leaves aside."""
-    names = list(inspect.signature(jitted.fn).parameters)
-
-    def named(word: str) -> set[str]:
-        return {names[each] if isinstance(each, int) else each for each in getattr(jitted, word, None) or ()}
-
-    return named("do_not_specialize"), named("do_not_specialize_on_alignment")
-
-
-def specialised(kernel: Any, recipe: dict[str, Any], but: Names = NONE) -> dict[str, Any]:
-    """The recipe with other numbers, which the compiler does not tell from its own.
-
-    Of an integer it asks whether it is 1, and whether 16 divides it; of a float nothing.
-
-    Args:
-        but: what it does not even ask, as `unspecialised` has it.
-    """
-    constants = {name for name, note in kernel.__annotations__.items() if "constexpr" in str(note)}
-    words = recipe.get("arguments", {})
-    alike = {n: word if n in constants else _alike(word, n, but) for n, word in words.items()}
-    return {**recipe, "arguments": alike, "constants": sorted(constants & words.keys())}
-
-
-def _alike(word: Any, name: str, but: Names) -> Any:
-    plain, unaligned = name in but[0], name in but[0] | but[1]
-    if isinstance(word, dict) and word["is"] == "tuple":
-        return {**word, "items": [_alike(item, name, but) for item in word["items"]]}
-    if isinstance(word, dict):
-        float_ = {"text": "0.5"} if word["is"] == "float" else {}
-        tensor = {"aligned": False} if word["is"] == "tensor" and unaligned else {}
-        return {**word, **float_, **tensor}
-    if not isinstance(word, int) or (word == 1 and not plain):
-        return word
-    if isinstance(word, bool):
-        return False
-    wide = 2**31 if abs(word) >= 2**31 else 0  # it comes in 64 bits then
-    return wide + (7 if word % 16 or unaligned else 16)
 
 
 def _word(value: Any) -> Any:

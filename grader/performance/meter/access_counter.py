@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from grader.kernel import location
 from grader.kernel.access import Access
+from grader.kernel.tensor_regions import Region
 from grader.performance.meter.counts import SECTOR, Site
 from grader.performance.meter.loop_sampling import Loops
 from grader.performance.meter.sectors import Pattern, pattern
-from grader.performance.meter.stray_addresses import Addresses, Astray
+from grader.performance.meter.stray_addresses import Addresses
 
 L1 = 1 << 14  # bytes that a program touches and L1 still holds: eight programs share 228 KB of it
 LANES = 1 << 13  # of a block, that cost as much again as any operation does
@@ -35,9 +35,8 @@ class Tally:
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
     dots: float = 0.0
     flops: float = 0.0
-    waited: float = 0.0
-    ops: dict[str, float] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    narrow: float = 0.0
+    dot_line: int = 0
     steps: float = 0.0
     cut: bool = False
     unstored: bool = False
@@ -59,22 +58,22 @@ class Tally:
         return max([self.steps, *(site.calls for site in self.sites.values() if site.kind != "store")])
 
 
-class Counter:
+class Counter(Addresses):
     """Watches the programs that are counted.
 
     Args:
         path: the learner's file.
-        loops: whose weight every access counts with.
 
     Attributes:
+        loops: whose weight every access counts with.
         work: operations of the running program, those on large blocks weighted with what they cost: one is
             0.1 ms on a slow core. A limit on it, unlike one on time, cuts alike anywhere.
         brief: programs end at their first tl.dot.
     """
 
-    def __init__(self, path: str, loops: Loops) -> None:
-        self.path, self.loops = path, loops
-        self.addresses = Addresses(path)
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path, self.loops = path, Loops()
         self.brief = False
         self.begin(0.0)
 
@@ -85,39 +84,32 @@ class Counter:
         # By kind and tensor: the first and the last sector of an access that leaves gaps in them, and when.
         self._gapped: dict[tuple[str, str], tuple[int, int, float]] = {}
         self.loops.reset()
-        self.addresses.program()
+        self.program()
 
-    def spend(self, lanes: int) -> None:
-        """One operation on a block of so many lanes.
+    def spend(self, work: float) -> None:
+        """So much is about to be done.
 
         Raises:
             Cut: this program has done enough.
         """
-        self.work += 1 + lanes / LANES
+        self.work += work
         if self.work > self.limit:
             raise Cut
 
-    def line(self) -> int:
-        """The learner's line that is running."""
-        return location.line(self.path)
-
-    def allows(self, access: Access) -> bool:
-        """Count one access. Floating values are looked at from outside only: they need no memory then.
+    def access(self, access: Access, line: int) -> Region | None:
+        """Count it.
 
         Raises:
             Cut: this program has done enough.
             OutOfBounds: a lane lies outside of every tensor.
         """
         kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
-        self.spend(addresses.size)
-        try:
-            home = self.addresses.home(access)
-        except Astray:
-            return False
-        self.tally.unstored = self.addresses.unstored
+        self.spend(1 + addresses.size / LANES)
+        home = self.home(access)
+        self.tally.unstored = self.unstored
         if home is not None:
             addresses = addresses - np.uint64(home.low)  # a GPU's allocations start on a boundary
-        key = (kind, self.line(), home.name if home else "", size)
+        key = (kind, line, home.name if home else "", size)
         found = pattern(addresses, mask, size)
         lanes, active = addresses.size, int(np.count_nonzero(mask))
         sectors = 0 if self._held(kind, key[2], found, addresses[mask], size) else found.sectors
@@ -129,7 +121,7 @@ class Counter:
         self.tally.sites.setdefault(key, Site(*key)).add(site, self.loops.weight)
         if home is not None:
             self._touch(home.name, addresses, site)
-        return not access.floats
+        return home
 
     def _held(self, kind: str, tensor: str, found: Pattern, addresses: Any, size: int) -> bool:
         """Whether L1 still has the sectors of a vector whose lanes leave gaps in each: every fourth element,

@@ -46,7 +46,7 @@ class Blank(Watch):  # type: ignore[no-untyped-call]
         return result
 
 
-class Tracer:
+class Tracer(Recorder):
     """Writes down every access of every launch.
 
     Args:
@@ -54,15 +54,22 @@ class Tracer:
         given: addresses of the storages that the call was handed.
     """
 
+    every = True
+
     def __init__(self, path: str, given: set[int]) -> None:
         self.path, self.given, self.blank = path, given, Blank()
-        self.regions: Sequence[Region] = ()
+        self.regions = []
         self.launches: list[TracedLaunch] = []
         self._drawn: dict[int, Program] = {}  # of the running launch, by number
         self.remarks = Remarks()
         self._turns: Counter[tuple[int, str, int]] = Counter()
 
-    def access(self, access: Access) -> None:
+    def touched(self, batch: Batch, touch: Touch) -> None:
+        """Each program's lanes; those in no tensor load zeros, and store nothing."""
+        for access in accesses(batch, touch):
+            self._access(access, touch.site.line)
+
+    def _access(self, access: Access, line: int) -> None:
         """Write one access down. What strays is only looked at, so that the rest can be drawn as well."""
         kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
         home = _home(self.regions, addresses.reshape(-1), mask.reshape(-1))
@@ -71,7 +78,7 @@ class Tracer:
         elements = (addresses.astype(np.int64) - home.start) // size
         whole = (home.stop - home.start) // size
         outside = mask & ((elements < 0) | (elements >= whole))
-        number, line = location.number(), location.line(self.path)
+        number = location.number()
         self._turns[number, kind, line] += 1
         step = Step(
             kind=kind,
@@ -105,7 +112,7 @@ class Tracer:
         """A launch runs as ever, and is written down."""
         self._begin(launching.kernel, launching.named())
         try:
-            launching.prepare(self.path, whole=True).run(launching.grid(), Writing(self), at_once=1)
+            launching.prepare(self.path, whole=True).run(launching.grid(), self, at_once=1)
         finally:
             self._end(location.grid())
 
@@ -144,20 +151,6 @@ class Tracer:
         """The call is over."""
         for launch, remark in self.remarks.unwritten():
             self.launches[launch].findings.append(remark)
-
-
-class Writing(Recorder):
-    """Has every access of a launch written down."""
-
-    every = True
-
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer, self.regions = tracer, [*tracer.regions]
-
-    def touched(self, batch: Batch, touch: Touch) -> None:
-        """Each program's lanes; those in no tensor load zeros, and store nothing."""
-        for access in accesses(batch, touch):
-            self.tracer.access(access)
 
 
 def _home(memory: Sequence[Region], lanes: Any, active: Any) -> Region | None:

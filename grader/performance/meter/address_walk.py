@@ -17,17 +17,16 @@ from triton.language import random
 
 from grader.kernel.access import Access
 from grader.kernel.batch import Batch
-from grader.kernel.evaluator import Step
+from grader.kernel.evaluator import Machine, Step
 from grader.kernel.launch_hook import Launching, Place, handed_to
-from grader.kernel.tensor_regions import regions_of
+from grader.kernel.tensor_regions import Region, regions_of
 from grader.kernel.ttir import Operation, Program
 from grader.operator_memory_effects import tensors_in
 from grader.performance.meter.access_counter import LANES, Cut
-from grader.performance.meter.fake_tensors import LARGE
 from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.program_choice import programs
-from grader.performance.meter.sampled_program import Kernels, Sampled
-from grader.performance.meter.stray_addresses import Addresses, Astray
+from grader.performance.meter.program_sampling import programs
+from grader.performance.meter.sampled_program import Sampled
+from grader.performance.meter.stray_addresses import Addresses
 from grader.tensor_storage import span
 
 APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie within, so no tensor is mistaken
@@ -42,7 +41,7 @@ class Walked(Sampled):
 
     def __init__(self, walk: Walk, program: Program) -> None:
         self.walk = walk
-        super().__init__(program, walk.path, walk.allows, walk.loops)
+        super().__init__(program, walk.path, walk.loops)
 
     def _made(self, operation: Operation) -> Step:
         step, whole = super()._made(operation), WRAPS.get(operation.name)
@@ -66,7 +65,7 @@ class Walked(Sampled):
         return followed
 
 
-class Walk:
+class Walk(Addresses):
     """Walks the launches of one call.
 
     Args:
@@ -81,10 +80,11 @@ class Walk:
     """
 
     def __init__(self, path: str, handed: dict[str, Any]) -> None:
+        super().__init__(path)
         self.path, self.handed, self.loops = path, handed, Loops()
-        self.addresses, self.turned = Addresses(path), set[int]()
+        self.turned = set[int]()
         self.draws, self.steered, self.redrawn = set[tuple[int, int]](), False, 0
-        self.kernels = Kernels(path, partial(Walked, self))
+        self.kernels: dict[Machine, Walked] = {}
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
         self.spent = self.left = 0.0
 
@@ -94,8 +94,8 @@ class Walk:
         with handed_to(self._walk), self.loops.shorter_still():
             yield
 
-    def allows(self, access: Access) -> bool:
-        """Look at the addresses. What steers a kernel is loaded and stored: integers in small tensors.
+    def access(self, access: Access, line: int) -> Region | None:
+        """Look at the addresses.
 
         Raises:
             Cut: this program has done enough.
@@ -104,18 +104,18 @@ class Walk:
         self.left -= 1 + access.addresses.size / LANES
         if self.left < 0:
             raise Cut
-        try:
-            home = self.addresses.home(access, self.turned)
-        except Astray:
-            return False
+        home = self.home(access, self.turned)
         self.steered |= access.kind == "load" and not access.floats and access.size >= 4
-        return home is not None and home.stop - home.start < LARGE and not access.floats
+        return home
 
     def _walk(self, launching: Launching) -> None:
         grid, named = launching.grid(), launching.named()
-        _, program = self.kernels.of(launching, grid)
+        ready = launching.prepare(self.path)
+        if ready.machine not in self.kernels:
+            self.kernels[ready.machine] = Walked(self, ready.machine.program)
+        program = partial(self.kernels[ready.machine].one, ready, grid, self)
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
-        self.addresses.launch(regions_of(named, self.handed), whole=math.prod(grid) <= LEAST)
+        self.launch(regions_of(named, self.handed), whole=math.prod(grid) <= LEAST)
         drawn = list[set[tuple[int, int]]]()
         for turn, number in enumerate(telling(grid, lengths)):
             if turn < LEAST or self.spent < CALL:
@@ -136,9 +136,9 @@ class Walk:
         Raises:
             OutOfBounds: it strayed.
         """
-        bounds, self.left = self.addresses.bounds, PROGRAM
+        bounds, self.left = self.bounds, PROGRAM
         noted = bounds.overruns.copy()
-        self.addresses.program()
+        self.program()
         self.loops.reset()
         self.turned.clear()
         self.draws, self.steered = set(), False

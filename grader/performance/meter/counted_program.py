@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 
 from grader.kernel import number_formats
 from grader.kernel.batch import Batch
 from grader.kernel.evaluator import Step
-from grader.kernel.ttir import Operation, Program
-from grader.performance.meter.access_counter import Counter, Cut
-from grader.performance.meter.sampled_program import SAMPLED, Sampled
-
-BINARY = re.compile(r"arith\.(add|sub|mul|div|rem|cmp|neg|max\w*|min\w*)f|tt\.precise_divf|math\.fma")
-SPECIAL = re.compile(r"math\.\w+|tt\.precise_sqrt|tt\.extern_elementwise")
-COMPUTES = re.compile(r"(arith|math)\.\w+|tt\.(precise_\w+|extern_elementwise|mulhiui)")  # element by element
+from grader.kernel.number_formats import Array
+from grader.kernel.ttir import Block, Operation, Program
+from grader.performance.meter.access_counter import LANES, Counter, Cut
+from grader.performance.meter.data_dependent import DataFlow
+from grader.performance.meter.sampled_program import Sampled
 
 
 class Counted(Sampled):
@@ -26,30 +23,21 @@ class Counted(Sampled):
 
     def __init__(self, counter: Counter, program: Program) -> None:
         self.counter = counter
-        super().__init__(program, counter.path, counter.allows, counter.loops)
+        self.work: dict[int, float] = {}  # of blocks, by their numbers
+        self.flow = DataFlow(program)
+        super().__init__(program, counter.path, counter.loops)
+
+    def steps(self, block: Block, batch: Batch) -> list[Array]:
+        if block.number not in self.work:
+            computing = (one for one in block.operations if one.name.startswith(("arith.", "math.")))
+            sizes = [math.prod(one.gives[-1].shape) for one in computing if one.takes and one.gives]
+            self.work[block.number] = 1 + len(sizes) + sum(sizes) / LANES
+        self.counter.spend(self.work[block.number])
+        return super().steps(block, batch)
 
     def _made(self, operation: Operation) -> Step:
-        step, name = super()._made(operation), operation.name
-        if name == "tt.dot":
-            return self._multiplied(step, operation)
-        computes = name not in SAMPLED and operation.takes and operation.gives and COMPUTES.fullmatch(name)
-        return self._told(step, operation) if computes else step
-
-    def _told(self, step: Step, operation: Operation) -> Step:
-        """A step that counts."""
-        size, line = math.prod(operation.gives[-1].shape), self.places.site(operation.place, []).line
-        kind = _kind(operation.name) if operation.takes[0].element == "f64" else ""
-        counter = self.counter
-
-        def counted(batch: Batch) -> None:
-            counter.spend(size)
-            if kind:
-                ops = counter.tally.ops
-                ops[kind] = ops.get(kind, 0.0) + counter.loops.weight * size
-                counter.tally.lines.setdefault("fp64", line)
-            step(batch)
-
-        return counted
+        step = super()._made(operation)
+        return self._multiplied(step, operation) if operation.name == "tt.dot" else step
 
     def _multiplied(self, step: Step, operation: Operation) -> Step:
         """A product that counts."""
@@ -61,19 +49,12 @@ class Counted(Sampled):
         def counted(batch: Batch) -> None:
             if counter.brief:
                 raise Cut
-            counter.spend(size)
+            counter.spend(1 + size / LANES)
             tally, made = counter.tally, counter.loops.weight * flops
             tally.dots += counter.loops.weight
-            tally.lines.setdefault("dot", line)
+            tally.dot_line = tally.dot_line or line
             tally.flops += made
-            tally.waited += made * counter.loops.waits
-            if narrow:
-                tally.ops["8-bit dot"] = tally.ops.get("8-bit dot", 0.0) + made
+            tally.narrow += made * narrow
             step(batch)
 
         return counted
-
-
-def _kind(name: str) -> str:
-    """What arithmetic in fp64 is counted as."""
-    return "fp64" if BINARY.fullmatch(name) else "special64" if SPECIAL.fullmatch(name) else ""

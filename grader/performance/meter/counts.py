@@ -100,11 +100,9 @@ class LaunchCounts:
         cut: one was ended early, or stores once in so many steps of a long loop, or is led by what memory
             holds, so that all counts are "at least".
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
-        waited: of these flops those in a `while`, whose loads the compiler asks for no turn ahead.
-        ops: element operations in fp64, `special64` those of exp, log, sin, …; and of the flops those on
-            operands of 8 bits, and of torch's in fp32.
-        lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
-        rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
+        narrow, single: of the flops those on operands of 8 bits, and of torch's those in fp32.
+        dot_line: where the first tl.dot stands.
+        mean_rounds: loop steps with loads in them, of a program on average.
         trips: of each loop, by the line of its `for`, how often the compiled loop comes round.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
@@ -128,10 +126,9 @@ class LaunchCounts:
     tensors: dict[str, Extent] = field(default_factory=dict)
     dots: float = 0.0
     flops: float = 0.0
-    waited: float = 0.0
-    ops: dict[str, float] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    rounds: float = 0.0
+    narrow: float = 0.0
+    single: float = 0.0
+    dot_line: int = 0
     mean_rounds: float = 0.0
     trips: dict[int, float] = field(default_factory=dict)
     heaviest: float = 0.0

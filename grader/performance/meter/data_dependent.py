@@ -1,79 +1,90 @@
-"""Loops that go on for as long as numbers in memory say: a chain of tokens, a list of a counted length.
+"""Loops and branches that go by numbers in memory: a chain of tokens, a list of a counted length.
 
 At full size nobody knows what a tensor of the call's own holds: there such a loop ends at once, or never.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
-import textwrap
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-LOADS = ("load", "gather", "atomic_cas", "atomic_xchg")
+from grader.kernel.ttir import Operation, Program, operations
 
 
-def data_dependent(kernel: Callable[..., Any], unstored: bool) -> bool:
-    """Whether a loop of this kernel ends where memory says, and nobody knows it: its counts are lower bounds.
+class DataFlow:
+    """What the values of a kernel are made of."""
 
-    Args:
-        unstored: its programs loaded integers of which a launch, only sampled, stored some. A `for` over so
-            many is such a loop then, and what an `if` does that asks for one is not known either; a `while`
-            that asks for what its body loads always is.
-    """
-    tree = _parsed(kernel)
-    code = list(ast.walk(tree))
-    loops = [loop for loop in code if isinstance(loop, ast.While) and not _waits(loop)]
-    asked = any(_names(loop.test) & _set_by(loop, _loads) or _calls(loop.test, _loads) for loop in loops)
-    if asked or not unstored:
-        return asked
-    loaded = _set_by(tree, _loads)
-    counted = any(_names(loop.iter) & loaded for loop in code if isinstance(loop, ast.For))
-    return counted or any(_names(choice.test) & loaded for choice in code if isinstance(choice, ast.If))
+    def __init__(self, program: Program) -> None:
+        self.all = list(operations(program))
+        self.made = {out: one for one in self.all for out in one.outs}
+        self.of: dict[int, set[int]] = {}
+        for one in self.all:
+            for slot, given in _handed(one):
+                self.of.setdefault(slot, set()).update(given)
+
+    def data_dependent(self, unstored: bool) -> bool:
+        """Whether a loop ends where memory says, and nobody knows it: counts are lower bounds.
+
+        Args:
+            unstored: its programs loaded integers of which a launch, only sampled, stored some. What a `for`
+                or an `if` that asks for one does is not known then; a `while` that asks for what its body
+                loads always is.
+        """
+        chains = (one for one in self.all if one.name == "scf.while" and not _waits(one))
+        asks = {"scf.for": 3, "scf.if": 1, "cf.cond_br": 1}  # for so many of its operands
+        choices = (one.ins[: asks[one.name]] for one in self.all if one.name in asks)
+        if any(self._asks_within(one, _loads) for one in chains):
+            return True
+        made = (self.made.get(slot) for slots in choices for slot in self.behind(slots))
+        return unstored and any(map(_loads, filter(None, made)))
+
+    def queued(self) -> bool:
+        """Whether programs take from a queue until nothing is left in it: a `while` that asks for what an
+        atomic addition gave. One that runs by itself takes what others would have had. Who adds 0 waits.
+        """
+        return any(self._asks_within(one, self._takes) for one in self.all if one.name == "scf.while")
+
+    def behind(self, slots: Sequence[int]) -> set[int]:
+        """These values, and all that they are made of."""
+        seen, left = set[int](), [*slots]
+        while left:
+            slot = left.pop()
+            if slot not in seen:
+                seen.add(slot)
+                left += self.of.get(slot, ())
+        return seen
+
+    def _asks_within(self, loop: Operation, such: Callable[[Operation], bool]) -> bool:
+        asked = self.behind(loop.regions[0].body.operations[-1].ins[:1])
+        return any(such(one) and asked.intersection(one.outs) for one in operations(loop))
+
+    def _takes(self, one: Operation) -> bool:
+        added = self.made.get(one.ins[1]) if one.name == "tt.atomic_rmw" and " add," in one.text else None
+        return added is not None and " 0 :" not in added.text
 
 
-def queued(kernel: Callable[..., Any]) -> bool:
-    """Whether its programs take from a queue until nothing is left in it: a `while` that asks for what an
-    atomic addition gave. One that runs by itself takes what others would have had. Who adds 0 waits.
-    """
-    loops = (loop for loop in ast.walk(_parsed(kernel)) if isinstance(loop, ast.While))
-    return any(_names(loop.test) & _set_by(loop, _takes) for loop in loops)
+def _handed(one: Operation) -> Iterator[tuple[int, set[int]]]:
+    """Which values each value that an operation fills is made of."""
+    yields = [region.body.operations[-1].ins for region in one.regions if region.blocks[""].operations]
+    if one.name == "scf.for":
+        first, *carried = one.regions[0].body.args
+        yield first, {*one.ins[:3]}
+        for slot, out, *given in zip(carried, one.outs, one.ins[3:], yields[0], strict=False):
+            yield from ((slot, {*given}), (out, {*given}))
+    elif one.name == "scf.while":
+        before, after = (region.body.args for region in one.regions)
+        yield from ((slot, {*given}) for slot, *given in zip(before, one.ins, yields[1], strict=False))
+        for slot, out, handed in zip(after, one.outs, yields[0][1:], strict=False):
+            yield from ((slot, {handed}), (out, {handed}))
+    elif one.name == "scf.if":
+        yield from ((out, {*one.ins, *given}) for out, *given in zip(one.outs, *yields, strict=False))
+    else:
+        yield from ((out, {*one.ins}) for out in one.outs)
 
 
-def _parsed(kernel: Callable[..., Any]) -> ast.AST:
-    """Its source, or nothing where that is not known."""
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(kernel)))
-    except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])
+def _loads(one: Operation) -> bool:
+    return one.name in ("tt.load", "tt.atomic_cas") or (one.name == "tt.atomic_rmw" and " exch," in one.text)
 
 
-def _set_by(code: ast.AST, such: Callable[[ast.Call], bool]) -> set[str]:
-    """What it sets to a number that comes of such a call."""
-    assigned = [node for node in ast.walk(code) if isinstance(node, ast.Assign | ast.AugAssign)]
-    sets = [node for node in assigned if _calls(node.value, such)]
-    targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in sets]
-    return {name for each in targets for target in each for name in _names(target)}
-
-
-def _calls(code: ast.AST, such: Callable[[ast.Call], bool]) -> bool:
-    return any(isinstance(node, ast.Call) and such(node) for node in ast.walk(code))
-
-
-def _loads(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in LOADS
-
-
-def _waits(loop: ast.While) -> bool:
+def _waits(loop: Operation) -> bool:
     """Whether nothing happens in it: a lock, which is free where programs run one by one."""
-    return all(isinstance(statement, ast.Pass) for statement in loop.body)
-
-
-def _takes(call: ast.Call) -> bool:
-    adds = isinstance(call.func, ast.Attribute) and call.func.attr == "atomic_add"
-    return adds and not (len(call.args) > 1 and ast.unparse(call.args[1]) == "0")
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {found.id for found in ast.walk(node) if isinstance(found, ast.Name)}
+    return len(loop.regions[1].body.operations) < 2

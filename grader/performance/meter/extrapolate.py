@@ -10,55 +10,54 @@ from grader.kernel.tensor_regions import Region
 from grader.performance.compiler.recipe import defined
 from grader.performance.meter.access_counter import Tally
 from grader.performance.meter.counts import Extent, LaunchCounts, Site
-from grader.performance.meter.data_dependent import data_dependent, queued
+from grader.performance.meter.data_dependent import DataFlow
 
 
 def launch_of(
     fn: Any,
     grid: tuple[int, ...],
+    flow: DataFlow,
     regions: Sequence[Region],
     tallies: Sequence[Tally],
     weights: Sequence[float],
 ) -> LaunchCounts:
     """The launch whose sampled programs did `tallies`, each standing for `weights` programs."""
-    launch = LaunchCounts(fn.__name__, defined(fn), grid, grid[0] * grid[1] * grid[2], len(tallies))
-    sites: dict[tuple[str, int, str, int], Site] = {}
-    shared = queued(fn)
-    if shared:  # together they emptied it, or would have
+    queued = flow.queued()
+    if queued:  # together they emptied it, or would have
         weights = [1.0] * len(tallies)
     parts = [*zip(tallies, weights, strict=True)]
+    launch = LaunchCounts(fn.__name__, defined(fn), grid, grid[0] * grid[1] * grid[2], len(tallies))
+    for name in ("dots", "flops", "narrow"):
+        setattr(launch, name, sum(weight * getattr(tally, name) for tally, weight in parts))
+    launch.mean_rounds = sum(weight * tally.rounds for tally, weight in parts) / launch.programs
+    launch.dot_line = next((tally.dot_line for tally in tallies if tally.dot_line), 0)
+    for tally, weight in parts:
+        for line, count in tally.loops.trips.items():
+            launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
+    launch.sites = _sites(parts, launch.programs)
+    launch.tensors = {region.name: _extent(region, launch.sites, parts) for region in regions}
+    unknown = flow.data_dependent(unstored=any(tally.unstored for tally in tallies))
+    launch.cut = unknown or any(tally.cut for tally in tallies)
+    flops = [tally.flops for tally in tallies]
+    launch.heaviest, launch.heaviest_flops = max(tally.asked for tally in tallies), max(flops)
+    launch.scatter = _scatter(flops)
+    tiles = [tally.flops_a_tile for tally in tallies]
+    mean = sum(map(operator.mul, weights, tiles)) / sum(weights)
+    launch.uneven = max(tiles) / mean if mean else 1.0
+    if queued:  # by all programs: what these took
+        launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
+        launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
+    return launch
+
+
+def _sites(parts: Sequence[tuple[Tally, float]], programs: int) -> list[Site]:
+    sites: dict[tuple[str, int, str, int], Site] = {}
     for tally, weight in parts:
         for key, site in tally.sites.items():
             whole = sites.setdefault(key, Site(*key))
             whole.add(site, weight)
-            whole.most = max(whole.most, launch.programs * site.asked)
-        launch.dots += weight * tally.dots
-        launch.mean_rounds += weight * tally.rounds / launch.programs
-        launch.flops += weight * tally.flops
-        launch.waited += weight * tally.waited
-        launch.lines = {**tally.lines, **launch.lines}
-        for line, count in tally.loops.trips.items():
-            launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
-        for kind, count in tally.ops.items():
-            launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
-    launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))
-    launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
-    unknown = data_dependent(fn, unstored=any(tally.unstored for tally in tallies))
-    launch.cut = unknown or any(tally.cut for tally in tallies)
-    launch.rounds = max(tally.rounds for tally in tallies)
-    launch.heaviest = max(tally.asked for tally in tallies)
-    launch.heaviest_flops = max(tally.flops for tally in tallies)
-    launch.scatter = _scatter([tally.flops for tally in tallies])
-    tiles = [tally.flops_a_tile for tally in tallies]
-    mean = sum(map(operator.mul, weights, tiles)) / sum(weights)
-    launch.uneven = max(tiles) / mean if mean else 1.0
-    if shared:  # by all programs: what these took
-        launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
-        launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
-        launch.rounds = launch.mean_rounds
-    for name, extent in launch.tensors.items():
-        _again(extent, [(weight, *tally.again.get(name, (0.0, 0.0))) for tally, weight in parts])
-    return launch
+            whole.most = max(whole.most, programs * site.asked)
+    return sorted(sites.values(), key=lambda site: (site.line, site.kind))
 
 
 def _scatter(products: Sequence[float]) -> float:
@@ -67,13 +66,7 @@ def _scatter(products: Sequence[float]) -> float:
     return max(pairs) * len(pairs) / sum(pairs) if sum(pairs) else 1.0
 
 
-def _again(extent: Extent, returns: Sequence[tuple[float, float, float]]) -> None:
-    """How much of a tensor programs load again, and after how many other bytes."""
-    extent.again = sum(weight * count for weight, count, _ in returns)
-    extent.apart = sum(weight * apart for weight, _, apart in returns) / max(extent.again, 1.0)
-
-
-def _extent(region: Region, sites: Sequence[Site]) -> Extent:
+def _extent(region: Region, sites: Sequence[Site], parts: Sequence[tuple[Tally, float]]) -> Extent:
     """What the lines that touch this tensor make of it: each byte at most once, but whole sectors."""
     mine = [site for site in sites if site.tensor == region.name]
     extent = Extent(region.stop - region.start, region.own, low=region.low)
@@ -87,4 +80,7 @@ def _extent(region: Region, sites: Sequence[Site]) -> Extent:
     extent.stored = sum(site.useful for site in stores)
     extent.loaded = sum(site.useful for site in mine if site.kind == "load")
     extent.line = next((site.line for site in [*stores, *mine]), 0)
+    returns = [(weight, *tally.again.get(region.name, (0.0, 0.0))) for tally, weight in parts]
+    extent.again = sum(weight * count for weight, count, _ in returns)
+    extent.apart = sum(weight * apart for weight, _, apart in returns) / max(extent.again, 1.0)
     return extent

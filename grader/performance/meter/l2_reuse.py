@@ -15,11 +15,10 @@ from unittest import mock
 
 from grader.datasheets import Gpu
 from grader.kernel.access import Access
+from grader.kernel.tensor_regions import Region
 from grader.performance.compiler.assembly import residency
 from grader.performance.meter.access_counter import Counter
-from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.stray_addresses import Astray
 
 WHERE = (1 / 3, 2 / 3)  # of the grid, where waves are looked at: one alone may straddle two groups of tiles
 RUN = 40  # programs of each: 2 ms apiece
@@ -39,26 +38,17 @@ class Wave:
         self.loads: dict[str, int] = {}
         self.tiles: dict[str, set[tuple[int, int]]] = {}
 
-    def allows(self, access: Access) -> bool:
+    def access(self, access: Access, line: int) -> Region | None:
         """Note a load of a tile.
 
         Raises:
             OutOfBounds: a lane lies outside of every tensor.
         """
-        lanes, mask = access.addresses, access.mask
-        if access.kind == "load" and lanes.ndim > 1 and mask.any():
-            first = int(lanes.reshape(-1)[mask.reshape(-1).argmax()])
-            home = next((r for r in self.counter.addresses.bounds.regions if r.start <= first < r.stop), None)
-            if home is not None:
-                self.loads[home.name] = self.loads.get(home.name, 0) + 1
-                self.tiles.setdefault(home.name, set()).add((self.counter.line(), first))
-        if access.floats:
-            return False
-        try:
-            self.counter.addresses.home(access)
-        except Astray:
-            return False
-        return True
+        home = self.counter.home(access)
+        if home is not None and access.kind == "load" and access.addresses.ndim > 1:
+            self.loads[home.name] = self.loads.get(home.name, 0) + 1
+            self.tiles.setdefault(home.name, set()).add((line, int(access.lanes[0])))
+        return home
 
     def shares(self, ran: float) -> dict[str, float]:
         """Of each tensor, how many of the tiles that a whole wave loads are different.
@@ -86,21 +76,20 @@ def different(seen: int, loads: float, ran: float) -> float:
 
 
 def fetched(
-    launch: LaunchCounts, gpu: Gpu, kernel: Counted, run: Callable[[int], object]
+    launch: LaunchCounts, gpu: Gpu, counter: Counter, run: Callable[[int], object]
 ) -> dict[str, float]:
     """Bytes of each tensor that the launch's waves fetch.
 
     Args:
         run: runs a program of the kernel as far as its first tl.dot.
     """
-    counter = kernel.counter
     at_once = min(gpu.sms * resident(launch, gpu), launch.programs)
     ran = min(RUN, at_once)
     shares: dict[str, float] = {}
     for where in WHERE:
         wave, counter.loops.where = Wave(counter), where
         first = min(int(where * launch.programs / at_once) * at_once, launch.programs - at_once)
-        with mock.patch.object(kernel, "allows", wave.allows):
+        with mock.patch.object(counter, "access", wave.access):
             for number in random.Random(at_once).sample(range(at_once), ran):
                 run(first + number)
         counter.loops.where = 0.0

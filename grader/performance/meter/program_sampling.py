@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+import random
 from collections.abc import Callable, Iterator, Set
 from functools import partial
 from typing import Any
 
 from grader.datasheets import Gpu
+from grader.kernel.evaluator import Machine
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import regions_of
 from grader.performance.compiler.recipe import written
@@ -18,13 +20,12 @@ from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.extrapolate import launch_of
 from grader.performance.meter.l2_reuse import fetched
-from grader.performance.meter.program_choice import programs, weights
-from grader.performance.meter.sampled_program import Kernels
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
 EVEN = 1.02  # times the mean of all programs' products for a tile that one may do, where they go in step
 AGAIN = 1.5  # times its bytes that a tensor is loaded, from which on it matters who shares them
+GOLDEN, HANDFUL = 0.6180339887, 6
 # Work, as access_counter.py has it: of one program before it is cut, of one launch from which on four
 # programs must do, and of a whole call; what comes after that is cut early.
 PROGRAM, ENOUGH, CALL, LITTLE = 8000, 4000, 20000, 300
@@ -49,7 +50,7 @@ class Meter:
     ) -> None:
         self.made = made
         self.counter, self.handed, self.gpu = counter, handed, gpu
-        self.kernels = Kernels(counter.path, partial(Counted, counter))
+        self.kernels: dict[Machine, Counted] = {}
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
         self.few = FEW
@@ -77,22 +78,27 @@ class Meter:
     def _count(self, launching: Launching) -> None:
         """Count one launch by some of its programs."""
         grid, named = launching.grid(), launching.named()
-        kernel, program = self.kernels.of(launching, grid)
         if not math.prod(grid):
             return
+        ready = launching.prepare(self.counter.path)
+        if ready.machine not in self.kernels:
+            self.kernels[ready.machine] = Counted(self.counter, ready.machine.program)
+        kernel = self.kernels[ready.machine]
+        program = partial(kernel.one, ready, grid, self.counter)
         memory = regions_of(named, self.handed)
-        self.counter.addresses.launch(memory, whole=math.prod(grid) <= self.few)
+        self.counter.launch(memory, whole=math.prod(grid) <= self.few)
         chosen, tallies = self._run(program, math.prod(grid))
         if not self.paused:
-            launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
+            stand_for = weights(chosen, math.prod(grid))
+            launch = launch_of(launching.kernel, grid, kernel.flow, memory, tallies, stand_for)
             if self.made is not None:
                 launch.elsewhere = [one.name for one in memory if one.own and one.low not in self.made]
             launch.recipe = written(launching.kernel, named, launching.options)
             self.launches.append(launch)
             if launch.dots and self.gpu and self.few == FEW:
-                self._waves(launch, kernel, program, self.gpu)
+                self._waves(launch, program, self.gpu)
 
-    def _waves(self, launch: LaunchCounts, kernel: Counted, program: Callable[[int], None], gpu: Gpu) -> None:
+    def _waves(self, launch: LaunchCounts, program: Callable[[int], None], gpu: Gpu) -> None:
         """What a launch fetches anew of tensors that it loads often and that are too large for L2.
 
         Only of programs that do the same work: those of a causal kernel begin their loops at different tiles.
@@ -105,7 +111,7 @@ class Meter:
         if not any(site.useful > large.get(site.tensor, math.inf) for site in launch.sites):
             return
         spent, self.counter.brief = self.spent, True
-        found = fetched(launch, gpu, kernel, partial(self._tally, program))
+        found = fetched(launch, gpu, self.counter, partial(self._tally, program))
         self.spent, self.counter.brief = spent, False
         for name, count in found.items():
             launch.tensors[name].fetched = count
@@ -147,3 +153,27 @@ def _enough(tallies: list[Tally], wanted: int) -> bool:
     if wanted < MORE:
         return max(asked) <= (1 + ALIKE) * min(asked)
     return min(asked) > IDLE * max(asked)
+
+
+def programs(count: int, wanted: int) -> list[int]:
+    """The first, the last, and others spread over the grid so that they share no row or column of tiles.
+
+    They come in pairs, each as far from the start as the other from the end: work that grows along an axis of
+    the grid, as a causal kernel's does, is that of the whole on average then. However many are wanted, the
+    first so many of them spread as well. Beyond a handful they are drawn: an even spacing would fall into
+    step with whatever repeats in the grid.
+    """
+    if count <= wanted:
+        return list(range(count))
+    drawn = random.Random(count)
+    shares = [GOLDEN * turn % 1 if turn < HANDFUL else drawn.random() for turn in range(1, wanted // 2)]
+    between = [1 + int((count - 2) * share) for share in shares]
+    pairs = [(number, count - 1 - number) for number in [0, *between]]
+    return list(dict.fromkeys(number for pair in pairs for number in pair))
+
+
+def weights(chosen: list[int], count: int) -> list[float]:
+    """How many programs each of the chosen, in order, stands for: the first and the last for themselves."""
+    if len(chosen) == count or len(chosen) < 3:
+        return [count / len(chosen)] * len(chosen)
+    return [1.0, *[(count - 2) / (len(chosen) - 2)] * (len(chosen) - 2), 1.0]

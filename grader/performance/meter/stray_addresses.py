@@ -11,19 +11,17 @@ from collections.abc import Set
 
 import numpy as np
 
-from grader.kernel.access import Access
+from grader.kernel.access import Access, Touch, accesses
+from grader.kernel.access_recorder import Recorder
+from grader.kernel.batch import Batch
 from grader.kernel.bounds import Bounds
 from grader.kernel.tensor_regions import OutOfBounds, Region
 
 ELSEWHERE = 1 << 36  # bytes from all tensors: half of what lies between two, and no int32 leads so far
 
 
-class Astray(Exception):
-    """The address follows from integers that nobody had stored, or lies in another tensor."""
-
-
-class Addresses:
-    """Holds the addresses of one call against its tensors.
+class Addresses(Recorder):
+    """Holds the addresses of one call, program by program, against its tensors.
 
     Args:
         path: the learner's file.
@@ -33,8 +31,10 @@ class Addresses:
         loaded: it loaded what may be an address.
     """
 
+    every = True
+
     def __init__(self, path: str) -> None:
-        self.bounds = Bounds(path)
+        super().__init__(Bounds(path))
         self._partly: set[int] = set()  # tensors that a launch stored to of which not all programs ran
         self._whole = True
         self.unstored = self.loaded = False
@@ -42,11 +42,25 @@ class Addresses:
     def launch(self, regions: list[Region], whole: bool) -> None:
         """A launch begins, on these tensors; `whole` if all its programs are run."""
         self.bounds.launch(regions)
-        self._whole = whole
+        self.regions, self._whole = regions, whole
 
     def program(self) -> None:
         """A program begins."""
         self.unstored = self.loaded = False
+
+    def touched(self, batch: Batch, touch: Touch) -> Region | None:
+        home = None
+        for access in accesses(batch, touch):
+            home = self.access(access, touch.site.line)
+        return home
+
+    def access(self, access: Access, line: int) -> Region | None:
+        """An access of the program that runs; the tensor that it lies in, if it lies in one.
+
+        Raises:
+            OutOfBounds: as `home` does.
+        """
+        return self.home(access)
 
     def home(self, access: Access, turned: Set[int] = frozenset()) -> Region | None:
         """The tensor that it lies in, if it lies in one.
@@ -55,8 +69,7 @@ class Addresses:
             turned: the lines on which a number of this program passed 2³¹ in int32.
 
         Raises:
-            OutOfBounds: a lane lies outside of every tensor.
-            Astray: the same, and it is not known where it would lie had everything run.
+            OutOfBounds: a lane lies outside of every tensor, and so it would had everything run.
         """
         try:
             home = self.bounds.home(access, turned)
@@ -64,7 +77,7 @@ class Addresses:
             if not (self.unstored or (self.loaded and self._elsewhere(access))):
                 raise
             self.bounds.forget(access)
-            raise Astray from None
+            return None
         if home is None and self.unstored:
             self.bounds.forget(access)
         if home is not None and access.kind != "load":

@@ -18,13 +18,10 @@ LIMITS = {
     "L2": "the bandwidth of L2",
     "one program": "the program that has most to do",
     "products": "products of tiles",
-    "arithmetic": "arithmetic on elements",
     "instructions": "how many instructions it issues",
     "spills": "spilled registers",
-    "starts": "how many programs there are to start",
     "atomics": "how many atomics queue for one address",
-    "waiting": "waiting for memory",
-    "in turn": "a `while`, which loads and multiplies one after another",
+    "starts": "how many programs there are to start",
 }
 COUNTED = 0.9  # of the operations that the task takes: with fewer, programs at work were not seen at it
 LOADED = 0.25  # of the bytes that a launch asks for, from which on the width of its loads matters

@@ -20,13 +20,10 @@ LIMITED = {
     "L2": "it loads the same bytes again and again, as small tiles do",
     "one program": "the program that has most to do takes that long by itself",
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
-    "arithmetic": "it computes more than it must",
     "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
-    "in turn": "its tl.dot stands in a `while`; only in a `for` does the compiler ask for tiles ahead",
-    "starts": "there are so many programs that starting them takes that long: let each do more",
     "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
-    "waiting": "its programs wait for memory step by step: fewer steps help",
+    "starts": "there are so many programs that starting them takes that long: let each do more",
 }
 
 
@@ -131,7 +128,7 @@ class Call:
     @property
     def shared(self) -> float:
         """The same, if programs shared all tiles and L2 held all that it may."""
-        return self.moved - sum(one.unshared + one.perhaps for one in self.traffic())
+        return self.moved - sum(one.unshared for one in self.traffic())
 
     @property
     def copy_us(self) -> float:

@@ -1,7 +1,7 @@
-"""A launch's time from its counts: the slowest of memory, L2, products, instructions, spills and waiting.
+"""A launch's time from its counts: the slowest of memory, L2, products, instructions, spills and starts.
 
-After Williams, Waterman and Patterson, *Roofline* (CACM 2009), with more roofs: what an SM issues, programs
-that wait for memory, one round after another, with too few of them there to hide it, and starting them.
+After Williams, Waterman and Patterson, *Roofline* (CACM 2009), with more roofs: what an SM issues, and
+starting programs. That too few bytes are on their way is a fact of its own (speed_facts.py).
 """
 
 from __future__ import annotations
@@ -17,23 +17,15 @@ from grader.performance.meter.counts import SECTOR, LaunchCounts
 from grader.performance.meter.l2_reuse import resident, tile
 from grader.performance.predict.traffic import traffic
 
-START = 0.4e-6  # seconds from a program's start to its first load
 TRIP = 0.65e-6  # one round to memory and back
 STARTED = 0.9  # programs that a GPU starts a clock, on an H200 whatever they do
 LAUNCH = 2.0e-6  # a kernel after another
 # What follows is fitted to our solutions and laggards on an H200; `track dev predicted` says how well.
 REACHED = 0.9  # of the data sheet's bandwidth, at best
-SM_BYTES = 64  # that an SM can receive in one clock
 PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
 ATOMIC = 6.5  # an atomic addition to a sector costs so many
-# What a `while` does one after another, and what of it the programs beside it on an SM do not hide.
-IN_TURN, SHOWS = ("L2", "products", "instructions", "waiting"), 0.25
-ALONE = 0.1  # of the time of products, up to which what is computed in between is nothing
-SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
-REST = 0.5  # of the longest loop that was made of one `for`; a shorter one does the steps that are left over
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
-SPECIAL64 = 40  # operations of exp, log, … in fp64, by those of an addition
 
 
 @dataclass(frozen=True)
@@ -64,47 +56,27 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     if not launch.line:
         return _of_torch(launch, gpu)
     busy = min(1.0, launch.programs / gpu.sms)
-    single = SINGLE if gpu.major >= 9 and not built.warpgroup else 1.0
-    eight = launch.ops.get("8-bit dot", 0) / launch.flops if launch.flops else 0.0
+    eight = launch.narrow / launch.flops if launch.flops else 0.0
     # Data sheets give operands of 8 bits twice the rate of those of 16.
-    tensor = gpu.tensor * 0.7 * single * (1 + eight) if built.matrix else gpu.fp32 * 0.5
+    tensor = gpu.tensor * 0.7 * (1 + eight) if built.matrix else gpu.fp32 * 0.5
     steps = max(launch.mean_rounds, 1.0)
     units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
-    arithmetic = _doubles(launch, gpu) / busy
-    between = arithmetic + units.pop("float", 0.0)
-    products = launch.flops / (tensor * 1e12 * busy)
-    found = {
+    between, products = units.pop("float", 0.0), launch.flops / (tensor * 1e12 * busy)
+    return {
         "memory": sum(one.bytes for one in traffic(launch, gpu, built.resident)) / (gpu.dram * 1e9 * REACHED),
-        "L2": _l2_bytes(launch) / (gpu.l2 * 1e9 * busy),
+        "L2": _l2_bytes(launch) / (gpu.l2 * 1e9),
         "one program": max(
-            launch.heaviest / (SM_BYTES * gpu.clock * 1e9),
+            launch.heaviest / (gpu.l2 * 1e9 / gpu.sms),
             launch.heaviest_flops / (tensor * 1e12 / gpu.sms),
             _units(launch, gpu, built, launch.busiest).get("issue", 0.0),
         ),
         # What is computed between two products waits for the first and keeps the second waiting.
         "products": products + between if products else 0.0,
-        "arithmetic": arithmetic,
         "instructions": max(units.values(), default=0.0),
         "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
-        "waiting": _waiting(launch, gpu, built),
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
         "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
-    alone = _waits(launch) and between < ALONE * products
-    return found | {"in turn": _in_turn(built, found) if alone else 0.0}
-
-
-def _waits(launch: LaunchCounts) -> bool:
-    """Whether most of its products stand in a `while`."""
-    return launch.waited > launch.flops / 2
-
-
-def _in_turn(built: Built, roofs: dict[str, float]) -> float:
-    """Where products alone stand in a `while`: a program loads, waits and multiplies one after another, and
-    what else its SM holds hides a part of it. What an attention kernel computes meanwhile hides it as well.
-    """
-    parts = [roofs[name] for name in IN_TURN]
-    return max(parts) + (sum(parts) - max(parts)) * (SHOWS if built.resident > 1 else 1.0)
 
 
 def _queue(launch: LaunchCounts) -> float:
@@ -114,19 +86,6 @@ def _queue(launch: LaunchCounts) -> float:
     return max((site.asked / max(size, site.itemsize) for site, size in known), default=0.0)
 
 
-def _waiting(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
-    """The program that has most steps by itself, or all of them, as many at a time as an SM holds."""
-    waves = max(1.0, launch.programs / (gpu.sms * built.resident))
-    alone = START + max(launch.rounds / built.overlapped, 1.0) * TRIP
-    together = waves * (START + max(launch.mean_rounds / built.overlapped, 1.0) * TRIP)
-    return max(alone, together)
-
-
-def _doubles(launch: LaunchCounts, gpu: Gpu) -> float:
-    """What arithmetic in fp64 takes the whole GPU."""
-    return 2 * (launch.ops.get("fp64", 0) + SPECIAL64 * launch.ops.get("special64", 0)) / (gpu.fp64 * 1e12)
-
-
 def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dict[str, float]:
     """What the instructions of so many programs keep each unit of their SM busy for.
 
@@ -134,8 +93,9 @@ def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dic
     """
     warps = built.warps * max(min(built.resident, programs), 1.0) / SCHEDULERS
     share = programs / launch.programs
+    lanes = LANES | {"double": gpu.fp64 * 1e3 / (2 * gpu.clock * gpu.sms)}
     return {
-        unit: 32 * built.warps * share * count / (LANES[unit] * gpu.clock * 1e9)
+        unit: 32 * built.warps * share * count / (lanes[unit] * gpu.clock * 1e9)
         * (1 + (unit != "shared") * IDLE / warps)
         for unit, count in issued(launch, built.code).items()
     }  # fmt: skip
@@ -145,7 +105,7 @@ def _of_torch(launch: LaunchCounts, gpu: Gpu) -> dict[str, float]:
     """An operation of torch: what it moves, and a product at the rate that tl.dot reaches; in fp32 without
     matrix units.
     """
-    rate = gpu.fp32 * 0.7 if launch.ops.get("fp32") else gpu.tensor * 0.7
+    rate = gpu.fp32 * 0.7 if launch.single else gpu.tensor * 0.7
     return {
         "memory": launch.heaviest / (gpu.dram * 1e9 * REACHED),
         "products": launch.flops / (rate * 1e12),
@@ -173,8 +133,7 @@ def quick(launch: LaunchCounts, gpu: Gpu) -> float:
     operands, sums = tile(launch)
     if operands * stages > gpu.shared or sums / (32 * warps) > 200:
         return float("inf")
-    overlapped = max(stages - 1, 1) if launch.dots and not _waits(launch) else 1
-    return seconds(launch, gpu, Built(resident(launch, gpu), overlapped=overlapped))
+    return seconds(launch, gpu, Built(resident(launch, gpu)))
 
 
 def issued(launch: LaunchCounts, code: Sequence[Stretch]) -> Units:
@@ -197,9 +156,7 @@ def _times(launch: LaunchCounts, code: Sequence[Stretch]) -> list[float]:
         if not times:
             times.append(float(launch.programs))
         elif line:
-            same = [other.length for other, its in zip(code, lines, strict=True) if its == line]
-            whole = [length for length in same if length >= REST * max(same)]
-            times.append(launch.trips[line] / len(whole) if stretch.length >= min(whole) else 0.0)
+            times.append(launch.trips[line] / lines.count(line))
         else:  # a `while`, or a loop of the compiler's own: as often as its lines load and store
             calls = [site.calls for site in launch.sites if site.line in stretch.lines]
             times.append(max(calls, default=times[stretch.outer]))

@@ -23,7 +23,7 @@ MATRIX = 0.5  # of the operations of tl.dot, that may miss the matrix units
 PRODUCTS = 1.4  # times the operations of our solution's tl.dot; scores that are computed twice make 1.5
 SURE = 1.1  # scatter of the sampled programs' products, up to which they are known well enough
 ALIKE = 1.02  # times the mean of its programs' products that the busiest does, where all do the same
-COMPUTING = ("arithmetic", "instructions", "one program")  # what holds a launch up that computes too much
+COMPUTING = ("instructions", "one program")  # what holds a launch up that computes too much
 DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
 DIVISIONS = 4  # of 64-bit integers in a kernel
 FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
@@ -56,7 +56,7 @@ def _compiles(call: Call) -> Iterator[Fact]:
                 f"The compiler was not done with {launch.named} after {compiled.runaway:.0f} s: its tile is "
                 "unrolled into too many instructions, or does not fit in the registers of its warps."
             )
-            yield Fact("compile time", False, says, launch.lines.get("dot", launch.line))
+            yield Fact("compile time", False, says, launch.dot_line or launch.line)
         elif compiled.facts and not compiled.facts["fits"]:
             need, have = compiled.facts["shared"] >> 10, call.gpu.shared >> 10
             says = f"{launch.named} needs {need} KB of shared memory where {call.gpu.name} has {have}."
@@ -87,12 +87,12 @@ def _matrix(call: Call) -> Iterator[Fact]:
         return
     products = call.products
     idle = [launch for launch, compiled in pairs if launch.dots and not compiled.facts["matrix"]]
-    idle += [launch for launch in call.launches if not launch.line and launch.flops and launch.ops]
+    idle += [launch for launch in call.launches if not launch.line and launch.single]
     if not products:
         line = max((launch for launch, _ in pairs), key=lambda launch: launch.asked).line
         yield Fact("matrix units", False, "The matrix units stay idle: there is no tl.dot.", line)
     elif sum(launch.flops for launch in idle) > MATRIX * products:
-        line = idle[0].lines.get("dot", 0)
+        line = idle[0].dot_line
         which = f"line {line} multiplies with tl.dot" if idle[0].line else f"{idle[0].kernel} multiplies"
         says = f"The matrix units stay idle: {which}, but not in 16 bits."
         yield Fact("matrix units", False, says, line)
@@ -154,7 +154,7 @@ def _doubles(call: Call) -> Iterator[Fact]:
             continue
         doubles, divisions = compiled.facts.get("doubles", 0), compiled.facts.get("divisions", 0)
         if doubles > DOUBLES and not call.double:
-            line = launch.lines.get("fp64", launch.line)
+            line = compiled.facts["double_line"] or launch.line
             says = f"Line {line} computes in fp64: {doubles} instructions at a fraction of the rate of fp32."
             yield Fact("fp64", False, says, line)
         if divisions > DIVISIONS and not launch.dots:
@@ -216,7 +216,7 @@ def _products(call: Call, ours: Ours | None) -> Iterator[Fact]:
     says = f"The call multiplies {times:.1f}× what our solution does"
     if most.line and times >= PRODUCTS and most.heaviest_flops * most.programs < ALIKE * most.flops:
         says += f": every program of {most.kernel} multiplies as much, so no block is skipped"
-    yield Fact("products", times < PRODUCTS, f"{says}.", most.lines.get("dot", most.line))
+    yield Fact("products", times < PRODUCTS, f"{says}.", most.dot_line or most.line)
 
 
 def allowed(call: Call, ours: Ours) -> float:

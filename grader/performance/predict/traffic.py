@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grader.datasheets import Gpu
 from grader.performance.meter.counts import Extent, LaunchCounts
 
-LOST = 1.5  # times L2 that is touched in between, from which on nothing is left; from 1 on, perhaps some
+LOST = 1.5  # times L2 that is touched in between, from which on nothing is left
 OWNED = 1.1  # times a tensor's bytes, up to which programs load it if none shares with another
 
 
@@ -23,7 +23,6 @@ class Traffic:
     Attributes:
         once: of each byte that is read, and of each that is written.
         later: read again by the same program.
-        perhaps: of what is read again by the same program, where L2 may hold some: an estimate.
         unshared: read again by other programs.
     """
 
@@ -32,12 +31,11 @@ class Traffic:
     once: float
     later: float = 0.0
     unshared: float = 0.0
-    perhaps: float = 0.0
 
     @property
     def bytes(self) -> float:
         """All of it."""
-        return self.once + self.later + self.unshared + self.perhaps
+        return self.once + self.later + self.unshared
 
 
 def traffic(launch: LaunchCounts, gpu: Gpu, resident: int) -> list[Traffic]:
@@ -52,7 +50,5 @@ def _of(name: str, extent: Extent, cache: float, each: float) -> Traffic:
     if extent.bytes <= cache:
         return Traffic(name, extent, once)
     owned = extent.loaded - extent.again <= OWNED * extent.bytes
-    lost = (extent.apart / each - 1) / (LOST - 1) if owned else 0.0
-    later = extent.again if lost > 1 else 0.0
-    perhaps = min(max(lost, 0.0), 1.0) * extent.again - later
-    return Traffic(name, extent, once, later, max(extent.fetched - extent.read, 0.0), max(perhaps, 0.0))
+    later = extent.again if owned and extent.apart > LOST * each else 0.0
+    return Traffic(name, extent, once, later, max(extent.fetched - extent.read, 0.0))

@@ -74,9 +74,7 @@ def walked(kernel, grid, *args, **options):
 
 
 def test_a_program_that_finds_nothing_to_do_is_walked_as_well() -> None:
-    out = printed(
-        SETUP + KERNELS + "walked(idle, (2,), torch.zeros(4), 0)\nprint(walk.addresses.bounds.report())"
-    )
+    out = printed(SETUP + KERNELS + "walked(idle, (2,), torch.zeros(4), 0)\nprint(walk.bounds.report())")
     assert out == "[]\n"
 
 
@@ -87,7 +85,7 @@ def test_what_a_kernel_puts_behind_the_end_of_a_list_stays_there_though_the_list
         + """
 n = 2**18 - 5
 walked(listed, (256,), torch.empty(n, dtype=torch.int64), torch.empty(n), n, BLOCK=1024)
-print(walk.addresses.bounds.report())
+print(walk.bounds.report())
 """
     )
     assert out == "[]\n"
@@ -103,7 +101,7 @@ x = unfilled(torch.empty(2**31 + 2**20, dtype=torch.float16, device="meta"), 1 <
 try:
     walked(rows, (8,), x, 2**25 + 2**14, 64, BLOCK=64)
 except OutOfBounds:
-    (beside,) = walk.addresses.bounds.report()
+    (beside,) = walk.bounds.report()
     lines = open(__file__).read().splitlines()
     print(beside.wrapped, [lines[line - 1].strip() for line in (beside.line, *beside.turned)])
 """

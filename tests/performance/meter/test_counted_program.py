@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 from copy import copy
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +11,10 @@ import torch
 import triton
 import triton.language as tl
 
+from grader.kernel.evaluation import prepared
 from grader.kernel.tensor_regions import OutOfBounds, regions_of
 from grader.performance.meter.access_counter import Counter, Cut, Tally
 from grader.performance.meter.counted_program import Counted
-from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.sampled_program import Kernels
 from tests.kernel.evaluated import line
 
 
@@ -26,14 +23,14 @@ def counted(
 ) -> list[Tally]:
     """What each program of a launch did."""
     path = kernel.fn.__code__.co_filename
-    counter, tallies = Counter(path, Loops()), list[Tally]()
+    counter, tallies = Counter(path), list[Tally]()
     known = inspect.signature(kernel.fn).parameters
-    counter.addresses.launch(regions_of(dict(zip(known, args, strict=False)), {}), whole=True)
-    launching: Any = SimpleNamespace(function=kernel, args=args, options=options)
-    _, program = Kernels(path, partial(Counted, counter)).of(launching, grid)
+    counter.launch(regions_of(dict(zip(known, args, strict=False)), {}), whole=True)
+    ready = prepared(kernel, args, options, path)
+    program = Counted(counter, ready.machine.program)
     for number in range(grid[0] * grid[1] * grid[2]):
         counter.begin(limit)
-        program(number)
+        program.one(ready, grid, counter, number)
         counter.tally.loops = copy(counter.loops)
         tallies.append(counter.tally)
     return tallies
@@ -64,7 +61,7 @@ def test_all_turns_count_however_few_of_them_run(steps):
         assert (store.kind, store.asked, store.sectors, store.step) == ("store", 64, 16, 32)
         assert (atomic.kind, atomic.asked) == ("atomic", 4)
         assert tally.loops.trips == {line(known_kernel, "tl.range"): steps}
-        assert tally.lines == {"dot": line(known_kernel, "tl.dot")}
+        assert tally.dot_line == line(known_kernel, "tl.dot")
 
 
 @triton.jit
@@ -79,22 +76,29 @@ def up_kernel(x_ptr, out_ptr, n, M: tl.constexpr):
 
 
 @triton.jit
-def down_kernel(x_ptr, out_ptr, n, M: tl.constexpr):
+def down_kernel(x_ptr, out_ptr, n, M: tl.constexpr, STEP: tl.constexpr):
     rows = tl.arange(0, M)
     total = tl.zeros((M,), tl.float32)
     left = n
     while left > 0:
-        left -= 1
+        left -= STEP
         total += tl.load(x_ptr + rows * n + left)
     tl.store(out_ptr + rows, total)
 
 
-@pytest.mark.parametrize("kernel", [up_kernel, down_kernel])
-def test_a_while_that_counts_is_walked_as_a_for_is(kernel):
-    (tally,) = counted(kernel, (1, 1, 1), torch.empty(64, 5000), torch.empty(64), 5000, limit=100, M=64)
+@pytest.mark.parametrize(("kernel", "step"), [(up_kernel, {}), (down_kernel, {"STEP": 1})])
+def test_a_while_that_counts_is_walked_as_a_for_is(kernel, step):
+    x, out = torch.empty(64, 5000), torch.empty(64)
+    (tally,) = counted(kernel, (1, 1, 1), x, out, 5000, limit=100, M=64, **step)
     load = next(site for site in tally.sites.values() if site.kind == "load")
     assert (load.calls, load.asked, load.sectors) == (5000, 5000 * 256, 5000 * 64)
     assert tally.loops.trips == {line(kernel, "while"): 5000}
+
+
+def test_a_while_ends_long_before_its_number_wraps():
+    x, out = torch.empty(64, 4096), torch.empty(64)
+    (tally,) = counted(down_kernel, (1, 1, 1), x, out, 4096, limit=100, M=64, STEP=64)
+    assert tally.loops.trips == {line(down_kernel, "while"): 64}
 
 
 @triton.jit
@@ -111,20 +115,6 @@ def test_integers_are_those_in_memory():
     out = torch.zeros(2, dtype=torch.int32)
     counted(halves_kernel, (1, 1, 1), torch.tensor([37], dtype=torch.int32), out)
     assert out.tolist() == [5, 1 + 2 + 3 + 4 + 5]
-
-
-@triton.jit
-def doubles_kernel(x_ptr, n, BLOCK: tl.constexpr):
-    for start in range(0, n, BLOCK):
-        offs = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + offs).to(tl.float64)
-        tl.store(x_ptr + offs, (tl.exp(x) + x).to(tl.float32))
-
-
-def test_arithmetic_in_fp64_is_counted_with_its_line():
-    (tally,) = counted(doubles_kernel, (1, 1, 1), torch.empty(6400), 6400, BLOCK=64)
-    assert tally.ops == {"fp64": 6400, "special64": 6400}
-    assert tally.lines == {"fp64": line(doubles_kernel, "tl.exp")}
 
 
 @triton.jit

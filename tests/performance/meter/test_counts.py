@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.kernel import location
-from grader.performance.meter import program_choice
+from grader.performance.meter import program_sampling
 from grader.performance.meter.l2_reuse import different
 from grader.performance.meter.sectors import pattern
 from tests.kernel.fresh import printed
@@ -23,7 +23,7 @@ from grader.performance.meter.fake_tensors import Hollow
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.predict.autotuner_choice import tuned
 launch_hook.install()
-meter = Meter(Counter(__file__, Loops()), {})
+meter = Meter(Counter(__file__), {})
 """
 
 
@@ -66,11 +66,11 @@ def test_masked_lanes_touch_no_sector() -> None:
 
 @pytest.mark.parametrize(("count", "wanted"), [(1, 4), (3, 4), (4, 4), (5, 4), (100_000, 10)])
 def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
-    chosen = sorted(program_choice.programs(count, wanted))
+    chosen = sorted(program_sampling.programs(count, wanted))
     assert chosen[0] == 0
     assert chosen[-1] == count - 1
     assert len(set(chosen)) == len(chosen) <= wanted
-    assert sum(program_choice.weights(chosen, count)) == pytest.approx(count)
+    assert sum(program_sampling.weights(chosen, count)) == pytest.approx(count)
     assert {count - 1 - number for number in chosen} == set(chosen)
     assert [location.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
         (0, 0, 0),
@@ -102,7 +102,7 @@ with meter.installed():
     walk[(2,)](x, y, x.numel(), BLOCK=1024)
 launch, = meter.launches
 load, store = launch.sites
-print(launch.programs, launch.cut, round(launch.rounds))
+print(launch.programs, launch.cut, round(launch.mean_rounds))
 print(round(load.calls), round(load.asked), round(load.efficiency, 3), round(load.masked))
 print(round(launch.tensors['x_ptr'].read), launch.tensors['y_ptr'].stored)
 """

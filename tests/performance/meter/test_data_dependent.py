@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
+import triton
 import triton.language as tl
 
-from grader.performance.meter.data_dependent import data_dependent, queued
+from grader.kernel import frontend, ttir_parser
+from grader.performance.meter.data_dependent import DataFlow
 
 
-def chain(next_ptr: Any, at: Any) -> None:
+def flow(kernel: Any) -> DataFlow:
+    """Of a kernel whose arguments are tensors, and numbers."""
+    given = [torch.zeros(8, dtype=torch.int32) if "_ptr" in name else 7 for name in kernel.arg_names]
+    return DataFlow(ttir_parser.program(frontend.compiled(kernel, tuple(given), {}).text))
+
+
+@triton.jit
+def chain(next_ptr, at):
     while at >= 0:
         at = tl.load(next_ptr + at)
+    tl.store(next_ptr, at)
 
 
-def locked(lock_ptr: Any) -> None:
+@triton.jit
+def locked(lock_ptr):
     while tl.atomic_cas(lock_ptr, 0, 1) == 1:
         pass
 
 
-def counted(x_ptr: Any, n: Any) -> None:
+@triton.jit
+def counted(x_ptr, n):
     at = 0
     while at < n:
         x = tl.load(x_ptr + at)
@@ -29,31 +41,36 @@ def counted(x_ptr: Any, n: Any) -> None:
         at += 1
 
 
-def listed(x_ptr: Any, n: Any) -> None:
+@triton.jit
+def listed(x_ptr, n):
     for at in range(n):
         tl.store(x_ptr + at, tl.load(x_ptr + at) + 1)
 
 
-def of_its_length(lengths_ptr: Any, x_ptr: Any) -> None:
+@triton.jit
+def of_its_length(lengths_ptr, x_ptr):
     length = tl.load(lengths_ptr)
     for at in range(0, length, 4):
         tl.store(x_ptr + at, 1)
 
 
-def planned(plan_ptr: Any, x_ptr: Any) -> None:
+@triton.jit
+def planned(plan_ptr, x_ptr):
     begin = tl.load(plan_ptr)
     if begin < tl.load(plan_ptr + 1):
         tl.store(x_ptr + begin, 1)
 
 
-def taking(next_ptr: Any, x_ptr: Any, n: Any) -> None:
+@triton.jit
+def taking(next_ptr, x_ptr, n):
     at = tl.atomic_add(next_ptr, 1)
     while at < n:
         tl.store(x_ptr + at, 1)
         at = tl.atomic_add(next_ptr, 1)
 
 
-def waiting(arrived_ptr: Any, x_ptr: Any, n: Any) -> None:
+@triton.jit
+def waiting(arrived_ptr, x_ptr, n):
     arrived = tl.atomic_add(arrived_ptr, 0)
     while arrived < n:
         arrived = tl.atomic_add(arrived_ptr, 0)
@@ -62,29 +79,25 @@ def waiting(arrived_ptr: Any, x_ptr: Any, n: Any) -> None:
 
 @pytest.mark.parametrize("unstored", [False, True])
 def test_a_choice_by_what_lies_in_memory_is_not_known_where_not_all_of_it_was_stored(unstored: bool) -> None:
-    assert data_dependent(planned, unstored) is unstored
+    assert flow(planned).data_dependent(unstored) is unstored
 
 
 def test_a_queue_is_a_loop_over_what_an_atomic_operation_gave() -> None:
-    assert queued(taking)
-    assert not data_dependent(taking, unstored=False), "it ends where the queue does, which is known"
-    assert not any(map(queued, (chain, locked, waiting, counted, listed, planned, len)))
+    assert flow(taking).queued()
+    assert not flow(taking).data_dependent(unstored=False), "it ends where the queue does, which is known"
+    assert not any(flow(one).queued() for one in (chain, locked, waiting, counted, listed, planned))
 
 
 @pytest.mark.parametrize(("kernel", "expected"), [(chain, True), (counted, False), (listed, False)])
-def test_a_loop_is_led_where_it_asks_for_what_it_loads(kernel: Callable[..., Any], expected: bool) -> None:
-    assert data_dependent(kernel, unstored=False) is expected
+def test_a_loop_is_led_where_it_asks_for_what_it_loads(kernel: Any, expected: bool) -> None:
+    assert flow(kernel).data_dependent(unstored=False) is expected
 
 
 @pytest.mark.parametrize("unstored", [False, True])
 def test_a_length_that_lies_in_memory_leads_where_not_all_of_it_was_stored(unstored: bool) -> None:
-    assert data_dependent(of_its_length, unstored) is unstored
-    assert not data_dependent(listed, unstored)
+    assert flow(of_its_length).data_dependent(unstored) is unstored
+    assert not flow(listed).data_dependent(unstored)
 
 
 def test_a_lock_is_no_loop_over_data() -> None:
-    assert not data_dependent(locked, unstored=True), "it ends at once where nobody holds the lock"
-
-
-def test_nothing_is_said_of_a_kernel_without_source() -> None:
-    assert not data_dependent(len, unstored=True)
+    assert not flow(locked).data_dependent(unstored=True), "it ends at once where nobody holds the lock"

@@ -33,8 +33,8 @@ OURS = Ours(126.0, profile=call(one()))
         (190, call(one(), one("torch.zeros", 1), moved=805_000_000),
          "1.5× as long as our solution (190 µs, ours 126 µs), because it moves 1.5× the bytes. "
          "It moves 805 MB in 2 launches, ours 537 MB in 1."),
-        (300, call(one(limit="waiting", load=4)),
-         "limited by waiting for memory, ours by the bandwidth of DRAM. Your widest loads take 4 "),
+        (300, call(one(limit="L2", load=4)),
+         "limited by the bandwidth of L2, ours by the bandwidth of DRAM. Your widest loads take 4 "),
         (200, call(one(warps=1, stack=64)),
          "It spills 64 bytes a thread, ours none. Your programs have 1 warp each, ours 8."),
         (90, call(one()), "faster than our solution (90 µs, ours 126 µs)."),

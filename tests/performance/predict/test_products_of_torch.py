@@ -24,6 +24,6 @@ def test_a_product_is_noted_with_its_operations(dtype: torch.dtype) -> None:
 
 def test_in_fp32_it_does_without_matrix_units() -> None:
     narrow, wide = (LaunchCounts("torch.mm", 0, (1, 1, 1), 1, flops=1e12) for _ in range(2))
-    wide.ops = {"fp32": 5e11}
+    wide.single = 1e12
     times = [seconds(product, H200, Built()) for product in (narrow, wide)]
     assert times[1] / times[0] == pytest.approx(H200.tensor / H200.fp32, rel=0.01)
