@@ -30,7 +30,7 @@ class Loops:
     """The loops of the program that is running.
 
     Attributes:
-        WHOLE: loops of so many steps run in full.
+        WHOLE, TILES: loops of so many steps run in full; those whose every step is a tile.
         FIRST, LAST: steps that run of a longer one; at its end masks bite.
         weight: how many steps the one that runs stands for.
         step: a number of its own for every step of any loop.
@@ -47,7 +47,7 @@ class Loops:
         where: the share of such a loop that is over when it begins.
     """
 
-    WHOLE, FIRST, LAST = 8, 4, 2
+    WHOLE, TILES, FIRST, LAST = 16, 8, 4, 2
 
     def __init__(self) -> None:
         self.where = 0.0
@@ -79,7 +79,7 @@ class Loops:
         if tiles:
             self.rounds += outer * len(whole)
             whole = whole[int(self.where * len(whole)) :]
-        many = len(whole) > self.WHOLE
+        many = len(whole) > (min(self.TILES, self.WHOLE) if tiles else self.WHOLE)
         self.shortened |= many
         head = whole[: self.FIRST] if many else whole
         stored = self.stores
