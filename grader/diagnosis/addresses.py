@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from grader.diagnosis.source_context import functions, jitted, last
 
 WORDS = ("load", "store", "atomic_add", "atomic_max", "atomic_min")
-
-
 VALUES = "load", "rand", "rand4x", "randint", "randint4x"  # what gives values that no address has
 
 

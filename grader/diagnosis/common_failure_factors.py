@@ -25,8 +25,6 @@ STORED = (
 EXPANDED = (
     "autograd may hand down an expanded (stride 0) or a transposed one. Its strides go to the kernel, too."
 )
-
-
 STRIDED: dict[str, Callable[[Trial], bool]] = {
     "upstream gradients": lambda trial: bool(_strided(trial.upstream)),
     "inputs": lambda trial: bool(_strided(trial.arguments)),

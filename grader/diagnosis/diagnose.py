@@ -43,8 +43,6 @@ ONLY_ON_A_GPU = (
     "and division, programs that wait for one another. Compilers have bugs, too: try other num_warps and "
     "blocks."
 )
-
-
 RULES_LIE_IN = Path(__file__).parent
 FEW = 2  # lines: to look at more helps little
 WHAT_IS_STORED = "what is stored there"  # to look at where nothing better is known

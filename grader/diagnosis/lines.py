@@ -140,7 +140,7 @@ def _compared(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return {n.lineno for n in nodes if isinstance(n, ast.Compare) and re.search(r"\bp\b", ast.unparse(n))}
 
 
-def _launches(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+def launches(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return {node.lineno for node in nodes if isinstance(node, ast.Call) and launch(node)}
 
 
@@ -150,7 +150,7 @@ def _launched(tree: ast.Module, part: Involved) -> set[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
             apart = last(node.func.value) in part.elsewhere - part.wrong
-            (theirs if apart else others).update(_grids(tree, [node]), [node.lineno])
+            (theirs if apart else others).update(grids(tree, [node]), [node.lineno])
     return theirs - others
 
 
@@ -158,7 +158,7 @@ def _tuners(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return {n.lineno for f in functions(tree) for n in f.decorator_list if "autotune" in ast.unparse(n)}
 
 
-def _grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+def grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where grids are made: at the launch, or under names that stand there."""
     lines = set[int]()
     for call in (node for node in nodes if isinstance(node, ast.Call) and launch(node)):
@@ -206,12 +206,12 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
 )
 OUTSIDE: tuple[tuple[str, Where], ...] = (
     (r"^(key|prune_configs_by)\b", _tuners),
-    (r"\bgrid\b", _grids),
+    (r"\bgrid\b", grids),
     ("allocat|torch.empty|the memory", _allocated),
     (r"\bctx\b", _kept),
     ("keeps elsewhere", _kept_elsewhere),
     (r"returns?\b", _each(ast.Return)),
-    (r"\blauncher\b|\blaunch\b", _launches),
+    (r"\blauncher\b|\blaunch\b", launches),
 )
 
 

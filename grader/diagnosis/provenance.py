@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.addresses import Part, assignments
+from grader.diagnosis.addresses import WORDS, Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.source_context import function, functions, jitted, last, parameters
 from grader.runner_answers import Called, TensorOutput
+
+MISPLACED = ("overrun", "unwritten")  # findings about addresses and masks, and no values
 
 
 @dataclass(frozen=True)
@@ -93,24 +95,31 @@ def alone_behind(trial: Trial, evidence: Evidence) -> frozenset[int]:
     if not isinstance(report, Called):
         return frozenset()
     alike = [other for other in evidence.failed if other.challenge is trial.challenge]
+    if (first := trial.findings[0]).kind == "overrun":
+        return frozenset(made_on(frozenset({int(first.facts.get("line") or 0)}), tree, places=True))
     wrong = {found.facts.get("result") for other in alike for found in other.findings}
     lines: dict[bool, set[int]] = {True: set(), False: set()}
     for number, out in enumerate(report.outputs):
         if isinstance(out, TensorOutput) and out.memory:
-            lines[number in wrong] |= _made_on(_slice(out.memory, report, frozenset(), tree).calls, tree)
+            calls = _slice(out.memory, report, frozenset(), tree).calls
+            lines[number in wrong] |= made_on(calls, tree, first.kind in MISPLACED)
     return frozenset(lines[True] - lines[False])
 
 
-def _made_on(lines: frozenset[int], tree: ast.Module) -> set[int]:
-    """These lines, on which kernels store, and those that make what they store, where, and by which mask."""
+def made_on(lines: frozenset[int], tree: ast.Module, places: bool = False) -> set[int]:
+    """These lines, on which kernels store, and those that make where, and what unless only `places` count."""
     found = set(lines)
     for kernel in filter(jitted, functions(tree)):
-        names = _names(n for n in ast.walk(kernel) if isinstance(n, ast.Call) and n.lineno in lines)
-        parts = [*assignments(kernel)]
-        while more := [part for part in parts if part.sets & names and part.line not in found]:
+        calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call) and n.lineno in lines]
+        accesses = [call for call in calls if places and last(call.func) in WORDS and call.args]
+        masks = [each for call in accesses for each in call.keywords if each.arg == "mask"]
+        names = _names([*masks, *(call.args[0] for call in accesses)] or calls)
+        while more := [p for p in assignments(kernel) if p.sets & names and p.line not in found]:
             found.update(part.line for part in more)
             names = names.union(*(part.names for part in more))
-    return found
+    called = {last(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and n.lineno in found}
+    helpers = (one for one in functions(tree) if jitted(one) and one.name in called)
+    return found.union(*(range(one.lineno, (one.end_lineno or 0) + 1) for one in helpers))
 
 
 def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:

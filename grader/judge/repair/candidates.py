@@ -10,15 +10,15 @@ from typing import Any
 
 from grader.judge.repair.edits import KINDS, Kind
 from grader.judge.repair.line_edits import LINES, moved
-from grader.judge.repair.scope import Scope, names, spelled
+from grader.judge.repair.scope import Scope, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
 # Within these nothing needs brackets.
 BARE = (ast.stmt, ast.keyword, ast.Call, ast.Subscript, ast.Tuple, ast.List)
 # How much more often than others a line is at fault that a fact names; one that makes what such a line reads,
-# launches its kernel, or stands in a function that is named; one of a kernel; and one that a wrong result is
-# made from, and no right one.
+# or launches; one of a kernel; and one that a wrong result is made from, and no right one.
 NEAR, BEHIND, KERNEL, ALONE = 3.0, 2.0, 3.0, 3.0
+VALUE = 0.1  # and how often what is no part of an address is, where addresses are wrong
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Candidates:
         kept: lines that are not edited.
         near: lines that a fact names: they are edited early.
         alone: lines that wrong results are made from, and no right ones.
-        launchers: edit no kernel.
+        behind: lines that make what a near one reads, and launches.
+        places: it is addresses or masks that are wrong, and no values.
     """
 
     def __init__(
@@ -59,8 +60,9 @@ class Candidates:
         kept: frozenset[int],
         near: frozenset[int] = frozenset(),
         alone: frozenset[int] = frozenset(),
+        behind: frozenset[int] = frozenset(),
         *,
-        launchers: bool = False,
+        places: bool = False,
     ) -> None:
         self.source, self.raw, self.kept = source, source.encode(), kept
         self.starts = [0]
@@ -70,22 +72,17 @@ class Candidates:
         named = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
         constants = [name.id for name in named if isinstance(name, ast.Name) and name.id.isupper()]
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        every = [(function, Scope(function, constants)) for function in functions]
-        self.functions = [(function, scope) for function, scope in every if not (launchers and scope.kernel)]
-        self.near, self.alone, self.behind = near, alone, _behind(tree, near)
-        kernels = [function for function, scope in every if scope.kernel]
+        self.functions = [(function, Scope(function, constants)) for function in functions]
+        self.near, self.alone, self.behind = near, alone, behind
+        kernels = [function for function, scope in self.functions if scope.kernel]
         self.inside = {line for one in kernels for line in range(one.lineno, (one.end_lineno or 0) + 1)}
         # A larger block hides many a mistake: block sizes are edited where the diagnosis names them alone.
-        self.blocks = {
-            node.lineno
-            for function, scope in self.functions
-            for node in ast.walk(function)
-            if isinstance(node, ast.Assign)
-            and not scope.kernel
-            and spelled(node.targets[0]).strip("()").isupper()
-        }
+        launchers = [function for function, scope in self.functions if not scope.kernel]
+        sets = (node for one in launchers for node in ast.walk(one) if isinstance(node, ast.Assign))
+        self.blocks = {node.lineno for node in sets if spelled(node.targets[0]).strip("()").isupper()}
+        share = VALUE if places else 1.0
         self.nodes = [
-            (node, parent, scope, self.weight(node.lineno, node.end_lineno))
+            (node, parent, scope, self.weight(*_lines(node)) * (share if scope.is_value(node) else 1.0))
             for function, scope in self.functions
             for statement in function.body
             for node, parent in _walk(statement, function)
@@ -105,11 +102,14 @@ class Candidates:
 
     def weight(self, *lines: int) -> float:
         """How often what stands on these lines is at fault, beside others; 0 where it is not to be edited."""
-        line = next((line for line in lines if line not in self.kept), 0)
-        if not line or (line in self.blocks and line not in self.near):
+        return max((self._weight(line) for line in lines if line not in self.kept), default=0.0)
+
+    def _weight(self, line: int) -> float:
+        if line in self.blocks and line not in self.near:
             return 0.0
         named = NEAR if line in self.near else BEHIND if line in self.behind else 1.0
-        return named * (KERNEL if line in self.inside else 1.0) * (ALONE if line in self.alone else 1.0)
+        made = ALONE * KERNEL if line in self.alone else KERNEL if line in self.inside else 1.0
+        return named * made
 
     def of(self, name: str, weight: float) -> Iterator[Candidate]:
         """Those of one kind, on lines of this weight."""
@@ -124,7 +124,8 @@ class Candidates:
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
                 line, before = _line(old, other), self.raw[begin:end].decode()
-                yield Candidate(name, line, before, text.decode(), whole, old.lineno)
+                if line not in self.kept or line == old.lineno:
+                    yield Candidate(name, line, before, text.decode(), whole, old.lineno)
 
     def _moved(self, name: str, weight: float) -> Iterator[Candidate]:
         lines = self.source.splitlines()
@@ -139,33 +140,6 @@ def _line(old: Any, other: Any) -> int:
     same = isinstance(old, ast.Call) and isinstance(other, ast.Call) and old.func is other.func
     pairs = zip(old.args, other.args, strict=False) if same else ()
     return next((was.lineno for was, becomes in pairs if was is not becomes), int(old.lineno))
-
-
-def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
-    """Lines that make what a near one reads, that launch its kernel, or that stand in a function of which the
-    first line is near, or in one that it calls.
-    """
-    found, read, inside = set[int](), set[str](), set[str]()
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    statements = [
-        (one, node)
-        for one in functions
-        for node in ast.walk(one)
-        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)
-    ]
-    named = [one for one in functions if one.lineno in near]
-    called = {name for one in named for name in (one.name, *names(one, ast.Load))}
-    for function, node in statements:
-        if near.intersection(_lines(node)):
-            read |= names(node, ast.Load)
-            inside.add(function.name)
-        if function.name in called:
-            found.update(_lines(node))
-    for _, node in statements:
-        launches = inside & names(node, ast.Load) and not hasattr(node, "body")
-        if launches or read & names(node, ast.Store):
-            found.update(_lines(node))
-    return found
 
 
 def _lines(statement: ast.stmt) -> range:

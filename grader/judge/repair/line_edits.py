@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from grader.judge.repair.scope import names
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a line belongs.
-
-    Args:
-        says, rate: as a `Kind` has them.
-    """
+class Place(NamedTuple):
+    """Where a line belongs, in the words and with the rate of a `Kind`."""
 
     says: str
     rate: float
@@ -22,7 +19,7 @@ class Place:
 LINES = {
     "out_of_loop": Place("the line outside of the loop", 0.2),
     "into_loop": Place("the line in the loop", 0.15),
-    "order": Place("the line earlier or later", 0.02),
+    "order": Place("the line earlier or later", 0.06),
 }
 
 
@@ -36,18 +33,20 @@ def moved(source: str, function: ast.FunctionDef) -> Iterator[tuple[str, int, st
             if loop and len(body) > 1:
                 yield "out_of_loop", one.lineno, _placed(lines, one, _end(loop), loop)
                 yield "out_of_loop", one.lineno, _placed(lines, one, loop.lineno - 1, loop)
-            for other in body:
-                if isinstance(other, ast.For | ast.While):
-                    yield "into_loop", one.lineno, _placed(lines, one, _end(other), other.body[-1])
-                    yield (
-                        "into_loop",
-                        one.lineno,
-                        _placed(lines, one, other.body[0].lineno - 1, other.body[0]),
-                    )
+            for other in (each for each in body if isinstance(each, ast.For | ast.While)):
+                first = other.body[0]
+                yield "into_loop", one.lineno, _placed(lines, one, _end(other), other.body[-1])
+                yield "into_loop", one.lineno, _placed(lines, one, first.lineno - 1, first)
             for near in range(max(at - 4, 0), min(at + 5, len(body))):
-                if near != at and not isinstance(body[near], ast.FunctionDef):
+                if near != at and _meet(one, body[near]):
                     to = _end(body[near]) if near > at else body[near].lineno - 1
                     yield "order", one.lineno, _placed(lines, one, to, body[near])
+
+
+def _meet(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether their order matters: one sets what the other reads, or sets too."""
+    sets, others = names(one, ast.Store), names(other, ast.Store)
+    return bool(sets & (others | names(other, ast.Load)) or others & names(one, ast.Load))
 
 
 def _placed(lines: list[str], one: ast.stmt, to: int, like: ast.stmt) -> str:

@@ -32,6 +32,13 @@ def names(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, use)}
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two names are one letter or one word apart."""
+    words, others = one.split("_"), other.split("_")
+    letter = len(one) == len(other) and sum(map(str.__ne__, one, other)) == 1
+    return letter or (len(words) == len(others) > 1 and sum(map(str.__ne__, words, others)) == 1)
+
+
 def changed(node: Node, **fields: Any) -> Node:
     """A copy of this node alone, with other fields."""
     other = copy.copy(node)
@@ -69,11 +76,13 @@ class Scope:
         kernel: it is compiled, and no launcher.
         language: the module whose `cdiv` it calls.
         stored: names that it assigns.
+        blocks_of_rows: it has blocks with two axes.
     """
 
     def __init__(self, function: ast.FunctionDef, constants: Sequence[str] = ()) -> None:
         self.kernel = any("jit" in spelled(each) for each in function.decorator_list)
         self.language = "tl" if self.kernel else "triton"
+        self.blocks_of_rows = self.kernel and "[:, None]" in spelled(function)
         self._sorts: dict[str, str] = dict.fromkeys(constants, "scalar")
         self._conditions: list[str] = []
         self.stored: dict[str, int] = {}
@@ -85,6 +94,8 @@ class Scope:
             for name in ast.walk(node)
             if isinstance(name, ast.Name)
         }
+        written = (one.value for one in ast.walk(function) if isinstance(one, ast.Constant))
+        self._integers = [str(one) for one in dict.fromkeys(written) if type(one) is int and one > 1]
         calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args)
         self._pointers = {_leftmost(call.args[0]) for call in calls if is_access(call)}
         for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
@@ -179,6 +190,10 @@ class Scope:
                 return True
         return False
 
+    def is_value(self, node: ast.AST) -> bool:
+        """Whether an expression is made of values alone, and no part of it says where they lie."""
+        return self.kernel and self.is_float(node) and not any(map(is_access, ast.walk(node)))
+
     def masks(self) -> list[str]:
         """Conditions: those with a name, those that the function writes, and offsets held against sizes."""
         bounds = [
@@ -186,6 +201,10 @@ class Scope:
         ]
         bounds += [f"{at} >= 0" for at in self.of("offsets")]
         return list(dict.fromkeys([*self.of("mask"), *self._conditions, *bounds]))[:MASKS]
+
+    def sizes(self) -> list[str]:
+        """What a number may be divided by: sizes, and the integers that the function writes."""
+        return self.of("size") + self._integers
 
     def blocks(self) -> list[str]:
         """What a launcher calls its blocks, and numbers that it hands over under their names."""
@@ -228,7 +247,7 @@ class Scope:
         if isinstance(node, ast.Call) and (name_of(node) in MAKES or name_of(node).startswith("atomic")):
             return False
         parent = self._parents.get(node)
-        if isinstance(parent, ast.Assign | ast.AugAssign | ast.Return):
+        if isinstance(parent, ast.Assign | ast.AugAssign | ast.Return | ast.Tuple):
             return True
         if isinstance(parent, ast.BinOp):
             return isinstance(parent.op, ast.Add | ast.Sub | ast.Div)

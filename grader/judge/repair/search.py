@@ -9,12 +9,14 @@ looked at.
 from __future__ import annotations
 
 import ast
+import math
 import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -24,7 +26,9 @@ from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
 from grader.diagnosis.launches import involved
-from grader.diagnosis.provenance import alone_behind
+from grader.diagnosis.lines import grids, launches
+from grader.diagnosis.provenance import MISPLACED, alone_behind, made_on
+from grader.diagnosis.source_context import functions, jitted, outside_kernels
 from grader.judge.repair.candidates import Candidate, Candidates
 from grader.judge.repair.edits import KINDS
 from grader.judge.repair.line_edits import LINES
@@ -33,7 +37,7 @@ from grader.request import Request
 from grader.runner_answers import Called, Failed
 
 JUDGED = 1.25  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
-MORE = 0.25  # times them: then for cases that this grading has not tried
+MORE = 0.25  # times them: then for cases that this grading has not tried, and for an edit of another line
 WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
@@ -46,17 +50,22 @@ class Repair:
     Attributes:
         candidate: the edited file.
         tried: candidates up to it.
+        other: an edit on another line that does as well.
     """
 
     candidate: Candidate
     tried: int
+    other: Repair | None = None
 
     @property
     def look_at(self) -> str:
         """The line and the kind of edit: a hint, and not the edit itself."""
+        other = f"; or {self.other._where()}" if self.other else ""
+        return f"{self._where()} every case that was tried is right{other}"
+
+    def _where(self) -> str:
         kind = KINDS.get(self.candidate.kind) or LINES[self.candidate.kind]
-        says = kind.says.format(it=_short(self.candidate.it))
-        return f"line {self.candidate.line}: with {says} every case that was tried is right"
+        return f"line {self.candidate.line}: with {kind.says.format(it=_short(self.candidate.it))}"
 
     @property
     def edit(self) -> str:
@@ -90,19 +99,20 @@ def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
     trials = [trial.on_cpu() for trial in trials] if session.device == "cuda" else trials
     facts = [trial.findings[0] for trial in failed]
     near = pointed.union(int(finding.facts.get("line") or 0) for finding in facts) - {0}
-    launchers = facts[0].kind in FORM
-    kept = evidence.given | _elsewhere(failed[0], evidence.source)
-    alone = alone_behind(failed[0], evidence)
-    candidates = Candidates(evidence.source, kept, near, alone, launchers=launchers)
+    tree, kind = ast.parse(evidence.source), facts[0].kind
+    launched = grids(tree, outside_kernels(tree)) if kind == "unwritten" else set()
+    kept = evidence.given | _elsewhere(failed[0], evidence.source, tree)
+    alone = alone_behind(failed[0], evidence) | launched
+    behind = frozenset(made_on(near, tree) | launches(tree, outside_kernels(tree)))
+    candidates = Candidates(evidence.source, kept, near | launched, alone, behind, places=kind in MISPLACED)
     return _Search(session, trials, candidates).run()
 
 
-def _elsewhere(trial: Trial, source: str) -> frozenset[int]:
-    """The lines of kernels that took no part in the wrong result."""
-    apart = involved(trial, source).elsewhere
-    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
-    spans = (range(one.lineno, (one.end_lineno or 0) + 1) for one in functions if one.name in apart)
-    return frozenset().union(*spans)
+def _elsewhere(trial: Trial, source: str, tree: ast.Module) -> frozenset[int]:
+    """The lines of kernels that took no part in the wrong result; where its form is wrong, of all."""
+    form, apart = trial.findings[0].kind in FORM, involved(trial, source).elsewhere
+    kernels = (one for one in functions(tree) if jitted(one) and (form or one.name in apart))
+    return frozenset().union(*(range(one.lineno, (one.end_lineno or 0) + 1) for one in kernels))
 
 
 class _Search:
@@ -119,6 +129,7 @@ class _Search:
         self.lock = threading.Lock()
         self.tried = 0
         self.found: list[Repair] = []
+        self.until = math.inf  # then another line is looked for no longer
 
     def run(self) -> Repair | None:
         count = min(WORKERS, len(os.sched_getaffinity(0)))
@@ -127,13 +138,16 @@ class _Search:
             worker.start()
         for worker in workers:
             worker.join()
-        first = min(self.found, key=lambda one: one.tried, default=None)
-        return first if first and first.candidate.kind else None
+        found = sorted(self.found, key=lambda one: one.tried)
+        if not found or not found[0].candidate.kind:
+            return None
+        others = (one for one in found if one.candidate.line != found[0].candidate.line)
+        return replace(found[0], other=next(others, None))
 
     def _work(self) -> None:
         until: float | None = None
         with closing(Trier(self.session, self.trials)) as trier:
-            while not self.found and (until is None or time.monotonic() < until):
+            while until is None or time.monotonic() < min(until, self.until):
                 with self.lock:
                     candidate = next(self.candidates, None)
                     self.tried += 1
@@ -142,6 +156,9 @@ class _Search:
                     return
                 if trier.passes(candidate.source):
                     self.found.append(Repair(candidate, number))
+                    done = len({one.candidate.line for one in self.found}) > 1 or not candidate.kind
+                    longer = 0.0 if done else MORE * self.session.request.explain
+                    self.until = min(self.until, time.monotonic() + longer)
                 # From the first answer on: a busy machine takes its time to start a runner.
                 until = until or time.monotonic() + self.session.request.explain
 
@@ -154,7 +171,10 @@ class Trier:
     """
 
     def __init__(self, session: Session, trials: list[Trial]) -> None:
-        self.session, self.trials = session, trials
+        wants = ((want, getattr(want, "movement", None)) for want in trials[0].expected)
+        # How far roundings move a result is drawn once for all candidates.
+        expected = [replace(w, movement=cache(lambda m=m: [*m()])) if m else w for w, m in wants]
+        self.session, self.trials = session, [replace(trials[0], expected=tuple(expected)), *trials[1:]]
         self.request = replace(session.evaluators.request, call_timeout=session.request.explain)
         self.runner: Runner | None = None
 

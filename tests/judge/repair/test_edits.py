@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from grader.diagnosis.provenance import made_on
 from grader.judge.repair.candidates import Candidates
 from grader.judge.repair.edits import KINDS
 from grader.judge.repair.line_edits import LINES
@@ -38,22 +39,20 @@ WRONG = [
     ("broadcast", KERNEL, "s = offs[:, None] * n_cols", "s = offs[None, :] * n_cols"),
     ("fill", KERNEL, "s = tl.load(x_ptr, mask=mask)", "s = tl.load(x_ptr, mask=mask, other=float('inf'))"),
     ("mask", KERNEL, "s = tl.load(x_ptr + offs)", "s = tl.load(x_ptr + offs, mask=mask)"),
-    ("mask_term", KERNEL, "live = offs < n_rows", "live = (offs < n_rows) & (mask)"),
     ("cast", KERNEL, "s = x.to(tl.float16)", "s = x"),
-    ("wider", KERNEL, "s = tl.exp(x)", "s = tl.exp((x).to(tl.float32))"),
-    ("maximum_subtracted", KERNEL, "s = tl.exp(x)", "s = tl.exp(x - m)"),
+    ("cast", KERNEL, "s = tl.exp(x)", "s = tl.exp((x).to(tl.float32))"),
     ("loaded", KERNEL, "s = x_ptr + offs", "s = tl.load(x_ptr + offs)"),
     ("bound", KERNEL, "s = sum(1 for _ in range(1, n_rows))", "s = sum(1 for _ in range(0, n_rows))"),
     ("atomic", KERNEL, "tl.store(y_ptr, x)", "tl.atomic_add(y_ptr, x)"),
-    ("offset", KERNEL, "s = tl.load(x_ptr)", "s = tl.load(x_ptr + pid * stride_xm)"),
     ("block_start", KERNEL, "at = tl.arange(0, BLOCK)", "at = pid * BLOCK + tl.arange(0, BLOCK)"),
     ("block_start", KERNEL, "at = pid + tl.arange(0, BLOCK)", "at = pid * BLOCK + tl.arange(0, BLOCK)"),
-    ("step", KERNEL, "x_ptrs += BLOCK", "x_ptrs += BLOCK * stride_xn"),
-    ("rescaled", KERNEL, "total += x", "total = total * m + x"),
+    ("block_start", KERNEL, "at = tl.program_id(1)", "at = tl.program_id(1) * BLOCK"),
     ("name", KERNEL, "at = pid * stride_xn", "at = pid * stride_xm"),
     ("other_name", KERNEL, "at = pid * stride_xn", "at = pid * n_cols"),
     ("size_of_data", KERNEL, "s = tl.sum(x) / BLOCK", "s = tl.sum(x) / n_cols"),
     ("constant", KERNEL, "at = pid + 1", "at = pid + 0"),
+    ("exchanged", KERNEL, "at = pid * stride_xn + stride_xm", "at = pid * stride_xm + stride_xn"),
+    ("mask_and_fill", KERNEL, "s = x - m", "s = tl.where(mask, x - m, 0.0)"),
     ("comparison", KERNEL, "live = offs <= n_cols", "live = offs < n_cols"),
     ("operator", KERNEL, "at = pid // n_rows", "at = pid % n_rows"),
     ("operands", KERNEL, "s = m - x", "s = x - m"),
@@ -67,7 +66,18 @@ WRONG = [
     ("pair", LAUNCHER, "n, m = w.shape", "m, n = w.shape"),
     ("grid", LAUNCHER, "g = triton.cdiv(m, 16)", "g = triton.cdiv(m, 16) * triton.cdiv(n, BLOCK_N)"),
     ("allocation", LAUNCHER, "z = torch.empty(n, m)", "z = torch.empty_like(x)"),
-    ("of_tensor", LAUNCHER, "run(w.stride(0))", "run(x.stride(0))"),
+    ("name", LAUNCHER, "run(w.stride(0))", "run(x.stride(0))"),
+    ("constant", LAUNCHER, "run(x.shape[-1])", "run(x.numel())"),
+    ("returned", LAUNCHER, "return y", "return y, None, None"),
+    ("far_name", KERNEL, "s = x * 2", "s = total * 2"),
+    ("value_factor", KERNEL, "s = x + m", "s = x * total + m"),
+    ("term", KERNEL, "at = pid * BLOCK", "at = (pid + 1) * BLOCK"),
+    ("term", KERNEL, "s = tl.log(total)", "s = tl.log(total) + m"),
+    ("term", KERNEL, "tl.store(y_ptr, x)", "tl.store(y_ptr + pid, x)"),
+    ("divided", KERNEL, "at = pid * BLOCK", "at = (pid // n_rows) * BLOCK"),
+    ("infinity", KERNEL, "s = tl.where(mask, x, 0.0)", "s = tl.where(mask, x, float('-inf'))"),
+    ("offset", KERNEL, "s = tl.load(x_ptr)", "s = tl.load(x_ptr + pid * stride_xm)"),
+    ("operands", KERNEL, "at = offs + n_rows - n_cols", "at = offs + n_cols - n_rows"),
     ("returned", LAUNCHER, "y", "return y"),
     ("returned", LAUNCHER, "kernel[(m,)](x, y)", "kernel[(m,)](x, y)\n    return y"),
     ("regrouped", KERNEL, "at = (pid + n_rows) * n_cols", "at = pid + n_rows * n_cols"),
@@ -102,10 +112,15 @@ def test_lines_that_are_handed_out_are_not_edited() -> None:
 def test_lines_that_the_diagnosis_names_come_first_then_those_behind_them() -> None:
     source = KERNEL.format(line="tl.store(y_ptr, x)")
     near = source[: source.index("tl.store(y_ptr, x)")].count("\n") + 1
-    made = Candidates(source, frozenset(), frozenset({near}))
+    made = Candidates(
+        source,
+        frozenset(),
+        frozenset({near}),
+        behind=frozenset(made_on(frozenset({near}), ast.parse(source))),
+    )
     loads = source[: source.index("tl.load")].count("\n") + 1
-    pid = source[: source.index("pid =")].count("\n") + 1
-    assert made.weight(near) > made.weight(loads) > made.weight(pid)
+    total = source[: source.index("total =")].count("\n") + 1
+    assert made.weight(near) > made.weight(loads) > made.weight(total)
     assert next(one for one in made if one.kind == "mask").line == near
 
 
