@@ -42,7 +42,7 @@ def test_a_row_has_every_time_in_milliseconds() -> None:
 
 def test_what_was_not_measured_is_a_dash_and_ours_a_prediction() -> None:
     text = row(DAY, NAME.replace("forward", "backward"), SPEED, {}, "28 planted")
-    assert text.endswith(": 0.5 copy | – | (0.101) | – | – | – | – | – | – | 28 planted |")
+    assert text.endswith(": 0.5 copy | – | (0.099) | – | – | – | – | – | – | 28 planted |")
 
 
 def test_mistakes_are_counted_as_a_proof_kept_them(tmp_path: Path) -> None:

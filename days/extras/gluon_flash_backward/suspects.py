@@ -47,7 +47,7 @@ def of_first_keys(q: Tensor, k: Tensor, v: Tensor, *others: Any) -> tuple[Tensor
 
 
 SUSPECTS = {
-    "Both warp groups own the first 64 of 128 keys.": of_first_keys,
+    "Both warp groups own the first half of a program's keys.": of_first_keys,
     "dq is not multiplied by the scale: s = scale · q kᵀ.": changed(dq_scale=lambda scale: 1.0),
     "dk is not multiplied by the scale: s = scale · q kᵀ.": changed(dk_scale=lambda scale: 1.0),
     "dv is multiplied by the scale: it is pᵀ do.": changed(dv_scale=lambda scale: scale),
@@ -63,8 +63,12 @@ SUSPECTS = {
     "dp is do kᵀ: it is do vᵀ.": changed(dp_from="k"),
     "The causal mask is left out.": always(False),
     "There is a causal mask although causal is False.": always(True),
-    "To dq only the first 64 of every 128 keys add.": changed(over_keys=lambda i, j, last: j % 128 < 64),
-    "To dq only the second 64 of every 128 keys add.": changed(over_keys=lambda i, j, last: j % 128 >= 64),
+    "To dq only the first half of each program's keys adds.": changed(
+        over_keys=lambda i, j, last: j % 128 < 64
+    ),
+    "To dq only the second half of each program's keys adds.": changed(
+        over_keys=lambda i, j, last: j % 128 >= 64
+    ),
     "In dk and dv the last 64 queries count alone: each block overwrites the sum of those before.": changed(
         over_queries=lambda i, j, last: i >= last_block(i.numel(), 64)
     ),

@@ -53,19 +53,19 @@ mistakes = [
             "k_desc, [head, start_n + half * ROWS, 0], kv_full": "k_desc, [head, start_n, 0], kv_full",
             "v_desc, [head, start_n + half * ROWS, 0], kv_full": "v_desc, [head, start_n, 0], kv_full",
         },
-        "own the first 64 of 128 keys",
+        "own the first half",
         gpu=True,
     ),
     Mistake(
         "dq gets what the second half of the keys adds, and no more",
         {OUT: OUT.replace("dq, is_async", "dq, use_acc=False, is_async")},
-        "To dq only the second 64",
+        "To dq only the second half",
         gpu=True,
     ),
     Mistake(
         "keys past the end are not masked",
         {"gl.where((offs_n < S)[:, None], p_t, 0.0)": "gl.where((offs_n < S + 128)[:, None], p_t, 0.0)"},
-        ("NaN", "Inf"),
+        ("NaN", "Inf", "is nan where"),
         gpu=True,
     ),
     Mistake(
@@ -76,8 +76,7 @@ mistakes = [
                 "    return dq, dk, (s.mT @ do.float()).to(q.dtype)\n"
             )
         },
-        "torch",
-        fails="honest",
+        "is right",
         gpu=True,
     ),
 ]

@@ -113,8 +113,7 @@ mistakes = [
                 "    return torch._scaled_mm(a, b.t(), *scales, out_dtype=torch.bfloat16)\n"
             )
         },
-        "torch",
-        fails="honest",
+        "must be divisible by 16",
         gpu=True,
     ),
 ]
