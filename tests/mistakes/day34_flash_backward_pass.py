@@ -181,7 +181,6 @@ mistakes = [
         "scores are rounded to q's dtype once they are scaled",
         {f"p = tl.exp({QK} * scale - lse)": f"p = tl.exp(({QK} * scale).to(q.dtype).to(tl.float32) - lse)"},
         "too low a precision",
-        at="* scale).to(q.dtype)",
     ),
     Mistake(
         "dq is fp32 whatever q is",

@@ -9,7 +9,6 @@ looked at.
 from __future__ import annotations
 
 import ast
-import math
 import os
 import threading
 import time
@@ -37,7 +36,7 @@ from grader.request import Request
 from grader.runner_answers import Called, Failed
 
 JUDGED = 1.25  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
-MORE = 0.25  # times them: then for cases that this grading has not tried, and for an edit of another line
+MORE = 0.25  # times them: then for cases that this grading has not tried
 WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
@@ -50,22 +49,17 @@ class Repair:
     Attributes:
         candidate: the edited file.
         tried: candidates up to it.
-        other: an edit on another line that does as well.
     """
 
     candidate: Candidate
     tried: int
-    other: Repair | None = None
 
     @property
     def look_at(self) -> str:
         """The line and the kind of edit: a hint, and not the edit itself."""
-        other = f"; or {self.other._where()}" if self.other else ""
-        return f"{self._where()} every case that was tried is right{other}"
-
-    def _where(self) -> str:
         kind = KINDS.get(self.candidate.kind) or LINES[self.candidate.kind]
-        return f"line {self.candidate.line}: with {kind.says.format(it=_short(self.candidate.it))}"
+        says = kind.says.format(it=_short(self.candidate.it))
+        return f"line {self.candidate.line}: with {says} every case that was tried is right"
 
     @property
     def edit(self) -> str:
@@ -129,7 +123,6 @@ class _Search:
         self.lock = threading.Lock()
         self.tried = 0
         self.found: list[Repair] = []
-        self.until = math.inf  # then another line is looked for no longer
 
     def run(self) -> Repair | None:
         count = min(WORKERS, len(os.sched_getaffinity(0)))
@@ -138,16 +131,13 @@ class _Search:
             worker.start()
         for worker in workers:
             worker.join()
-        found = sorted(self.found, key=lambda one: one.tried)
-        if not found or not found[0].candidate.kind:
-            return None
-        others = (one for one in found if one.candidate.line != found[0].candidate.line)
-        return replace(found[0], other=next(others, None))
+        first = min(self.found, key=lambda one: one.tried, default=None)
+        return first if first and first.candidate.kind else None
 
     def _work(self) -> None:
         until: float | None = None
         with closing(Trier(self.session, self.trials)) as trier:
-            while until is None or time.monotonic() < min(until, self.until):
+            while not self.found and (until is None or time.monotonic() < until):
                 with self.lock:
                     candidate = next(self.candidates, None)
                     self.tried += 1
@@ -156,9 +146,6 @@ class _Search:
                     return
                 if trier.passes(candidate.source):
                     self.found.append(Repair(candidate, number))
-                    done = len({one.candidate.line for one in self.found}) > 1 or not candidate.kind
-                    longer = 0.0 if done else MORE * self.session.request.explain
-                    self.until = min(self.until, time.monotonic() + longer)
                 # From the first answer on: a busy machine takes its time to start a runner.
                 until = until or time.monotonic() + self.session.request.explain
 

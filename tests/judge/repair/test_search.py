@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.course import catalog
 from grader.course.learner import journal
-from grader.diagnosis.lines import lines_named
 from grader.grading.grade import grade
 from grader.grading.warm_client import Warm
-from grader.judge.repair.candidates import Candidate
-from grader.judge.repair.search import Repair
 from grader.verdict import Verdict
 from tools.planted import swapped
 
@@ -80,17 +76,6 @@ def test_nothing_is_looked_for_where_nobody_asks(warm: Warm, tmp_path: Path) -> 
     verdict = told(warm, path, "13")
     assert verdict.edit == ""
     assert verdict.look_at == "what is stored there: line 24"
-
-
-def test_where_edits_of_two_lines_do_both_are_told() -> None:
-    first = Repair(Candidate("axis", 3, "tl.sum(x, axis=0)", "tl.sum(x, axis=1)", ""), 1)
-    other = Repair(Candidate("comparison", 7, "a < b", "a <= b", ""), 2)
-    told = replace(first, other=other).look_at
-    assert told == (
-        "line 3: with another axis every case that was tried is right; "
-        "or line 7: with another comparison than `a < b`"
-    )
-    assert lines_named(told) == [3, 7]
 
 
 def test_the_last_hint_tells_the_edit() -> None:
