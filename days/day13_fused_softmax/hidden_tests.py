@@ -74,6 +74,9 @@ challenge = Challenge(
     reference=lambda x: torch.softmax(x, dim=-1),
     rowwise=True,
     requires=("degenerate_sizes",),
+    forbids={
+        "tl.softmax": "tl.softmax does today's work for you. Write its steps: maximum, exp, sum, quotient."
+    },
     shown=Case(rows=9, cols=100, dtype=HALF),
     cases=CASES,
     suspects={

@@ -184,6 +184,7 @@ class Challenge:
         compilations: how often a kernel may be compiled over some calls.
         operator: the name by which the entry is registered with torch, such as "track::add"; torch's own
             tests of operators are run on it.
+        forbids: names that do the day's work, such as "tl.softmax", each with what is said of it.
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         targets: cases that are compiled and never run, each for a GPU, which need not be here: what they
@@ -227,6 +228,7 @@ class Challenge:
     relations: Sequence[Relation] = ()
     compilations: Compilations | None = None
     operator: str = ""
+    forbids: Mapping[str, str] = field(default_factory=dict)
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
     targets: Mapping[Case, Gpu] = field(default_factory=dict)

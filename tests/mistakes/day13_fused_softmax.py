@@ -51,6 +51,9 @@ mistakes = [
         fails="limit",
     ),
     Mistake("exp2 in the place of exp", {"tl.exp(": "tl.exp2("}, "multiply by log2(e) first"),
+    Mistake(
+        "tl.softmax does the work", {QUOTIENT: "tl.softmax(x)"}, "does today's work for you", fails="honest"
+    ),
     Mistake("the logarithm of the softmax", {QUOTIENT: "tl.log(numerator / denominator)"}, "the logarithms"),
     Mistake(
         "rows whose distance suits a descriptor are taken for packed",

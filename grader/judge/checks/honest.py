@@ -6,6 +6,8 @@ left in an `except`, a `.contiguous()` that copies before the kernel runs, an ou
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
 from operator import or_
 
 import torch
@@ -50,6 +52,9 @@ def check(session: Session) -> None:
     """
     if not session.evidence.trials:
         raise NotMeasured("no case was tried")
+    for challenge in session.challenges:
+        if challenge.forbids and (told := _forbidden(session.evidence.source, challenge.forbids)):
+            raise failed(*told)
     limit: CheckFailed | None = None
     for trial in session.evidence.trials:
         if trial.challenge.judges or not trial.called:
@@ -63,6 +68,14 @@ def check(session: Session) -> None:
             limit = limit or told
     if limit:
         raise limit
+
+
+def _forbidden(source: str, forbids: Mapping[str, str]) -> tuple[str, str] | None:
+    """What is said of a name that does the day's work, and where it stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in forbids:
+            return forbids[name], f"`{name}`: line {node.lineno}"
+    return None
 
 
 def _copies_upstream(trial: Trial, report: Called) -> bool:

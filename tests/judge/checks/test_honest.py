@@ -42,6 +42,7 @@ class Tried:
         trial.answer = Answer(replace(REPORT, outputs=entries, launches=launches), outputs)
         self.evidence = Evidence([trial])
         self.request = SimpleNamespace(limits=False)
+        self.challenges: list[Challenge] = []
 
     is_limit, weighed = Session.is_limit, Session.weighed
 
