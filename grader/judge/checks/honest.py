@@ -53,8 +53,8 @@ def check(session: Session) -> None:
     if not session.evidence.trials:
         raise NotMeasured("no case was tried")
     for challenge in session.challenges:
-        if challenge.forbids and (told := _forbidden(session.evidence.source, challenge.forbids)):
-            raise failed(*told)
+        if challenge.forbids and (found := _forbidden(session.evidence.source, challenge.forbids)):
+            raise failed(*found)
     limit: CheckFailed | None = None
     for trial in session.evidence.trials:
         if trial.challenge.judges or not trial.called:
