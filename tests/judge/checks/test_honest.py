@@ -142,3 +142,12 @@ def test_a_gradient_that_came_in_needs_no_kernel_and_another_does(forgotten: boo
         except CheckFailed as failed:
             outcomes.append(failed.cause["reason"])
     assert outcomes == ["", NO_KERNELS]
+
+
+def test_a_name_that_does_the_days_work_is_told_with_its_line() -> None:
+    forbids = {"tl.softmax": "Write its steps."}
+    assert honest._forbidden("x = 1\ny = tl.softmax(x)\n", forbids) == (
+        "Write its steps.",
+        "`tl.softmax`: line 2",
+    )
+    assert honest._forbidden("y = tl.exp(x)  # not tl.softmax\n", forbids) is None
