@@ -30,7 +30,7 @@ from grader.verdict import Check, Verdict
 from tests import environments
 from tests.conftest import Grade
 from tools import planted
-from tools.tried import CHECKS, Planted, passed
+from tools.check_planted import CHECKS, Planted, passed
 
 Item = TypeVar("Item")
 

@@ -20,7 +20,7 @@ from grader.cli.screens.speed_rows import duration
 from grader.course.catalog import Day
 from grader.performance.predict.reference_predictions import bar_name
 from tools import planted
-from tools.measured import record, timed
+from tools.measure import record, timed
 
 MARGIN = 1.15
 STEP = 0.05  # bars are multiples of it

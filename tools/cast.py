@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.course import catalog
 from grader.course.setup.first_run import Clone
 from grader.errors import CannotGrade
-from tools.fetched import fetch
+from tools.downloaded_tools import fetch
 
 CAST = Path(__file__).with_name("grade.cast")
 PICTURE = CAST.with_suffix(".svg")

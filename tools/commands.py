@@ -14,7 +14,7 @@ from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples
 from grader.course import catalog
 from grader.errors import CannotGrade, TrackError, pasted
-from tools.fetched import cohort_home, fetch, fetch_cohort
+from tools.downloaded_tools import cohort_home, fetch, fetch_cohort
 
 # Where the person who runs the tests works, and how they call the program, is no business of the tests.
 PERSONAL = ("TRACK_COMMAND", "TRACK_HOME")
@@ -75,15 +75,15 @@ def new(slug: str | None, after: int | None, day: str | None) -> None:
 
     SLUG is what it is called in every tree, and what the learner types.
     """
-    from tools import new as newly
+    from tools import scaffold
 
     if slug is None and day and not day.isdecimal():
         slug, day = day, "next"  # `--day SLUG`: it is the name that was meant
     if slug is None:
         raise TrackError("What is it to be called?", "track dev new SLUG --after N")
-    planned = newly.plan(slug, after, day)
+    planned = scaffold.plan(slug, after, day)
     screen = Terminal(sys.stdout)
-    made = newly.make(planned, after)
+    made = scaffold.make(planned, after)
     screen.line((f"{planned.name} has its files:", "bold"))
     for path in made:
         screen.line(str(path.relative_to(catalog.ROOT)), indent=2)
@@ -109,14 +109,14 @@ def seeds(arguments: tuple[str, ...]) -> None:
 @rest
 def mutants(arguments: tuple[str, ...]) -> None:
     """Edit right files systematically, and grade each: which wrong ones pass?"""
-    raise click.exceptions.Exit(_python("tools.mutants", *arguments))
+    raise click.exceptions.Exit(_python("tools.mutation.score", *arguments))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
 def faults(arguments: tuple[str, ...]) -> None:
     """Kill who takes part in a grading, at random; nothing may come of it."""
-    raise click.exceptions.Exit(_python("tools.faults", *arguments))
+    raise click.exceptions.Exit(_python("tools.fault_injection.gradings", *arguments))
 
 
 a_record = click.argument("file", type=click.Path(path_type=Path))
@@ -132,14 +132,13 @@ def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
     Repeated, it goes on where it was stopped. `track dev predicted --measured FILE`, `table` and `bars` read
     the file on any machine.
     """
-    from tools import compiling
-    from tools import measured as measuring
+    from tools import measure, precompile
 
     screen = Terminal(sys.stdout)
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
     if jobs > 1:
-        compiling.ahead(chosen, jobs)
-    for problem in measuring.run(file, chosen):
+        precompile.ahead(chosen, jobs)
+    for problem in measure.run(file, chosen):
         screen.line(("!! ", "red"), problem)
     screen.next(f"track dev bars {pasted(file)}", "holds the bars against it")
 
@@ -154,13 +153,11 @@ def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> N
 
     Without FILE it is the one that is kept, tests/measured.jsonl.
     """
-    from tools import measured as measuring
-    from tools import table as tables
-    from tools import tableextras
+    from tools import extras_table, measure, table
 
-    file = file or measuring.KEPT
-    place = tableextras.PAGE if extras else tables.PAGE
-    text = tableextras.page(file, proof) if extras else tables.page(file)
+    file = file or measure.KEPT
+    place = extras_table.PAGE if extras else table.PAGE
+    text = extras_table.page(file, proof) if extras else table.page(file)
     if not write:
         return click.echo(text)
     place.write_text(text, encoding="utf-8")
@@ -172,10 +169,10 @@ def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> N
 @click.argument("days", nargs=-1)
 def bars(file: Path, days: tuple[str, ...]) -> None:
     """Hold every speed bar against what `track dev measured` wrote, and say what would fit."""
-    from tools import bars as held
+    from tools import bars
 
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
-    raise click.exceptions.Exit(held.report(Terminal(sys.stdout), file, chosen))
+    raise click.exceptions.Exit(bars.report(Terminal(sys.stdout), file, chosen))
 
 
 @dev.command(
@@ -192,10 +189,10 @@ def steady(file: Path, days: tuple[str, ...], gradings: int, within: float) -> N
 
     Each is kept in FILE; repeated, it goes on where it was stopped.
     """
-    from tools import steady as again
+    from tools import steady
 
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
-    raise click.exceptions.Exit(again.report(Terminal(sys.stdout), file, chosen, gradings, within))
+    raise click.exceptions.Exit(steady.report(Terminal(sys.stdout), file, chosen, gradings, within))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
@@ -205,7 +202,7 @@ def drill(arguments: tuple[str, ...]) -> None:
     if not fetch_cohort():
         raise CannotGrade("Ray could not be fetched.", "track dev drill, with network")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(cohort_home()), str(catalog.ROOT)])
-    raise click.exceptions.Exit(_python("tools.drill", *arguments))
+    raise click.exceptions.Exit(_python("tools.fault_injection.cohort", *arguments))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
@@ -254,9 +251,9 @@ def pictures(check: bool) -> None:
 @dev.command()
 def cast() -> None:
     """Record the terminal of README.md anew: two real gradings of day 13, drawn as SVG."""
-    from tools import cast as recording
+    from tools import cast
 
-    recording.record()
+    cast.record()
 
 
 def home(version: str) -> Path:

@@ -27,8 +27,8 @@ from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.performance.predict import reference_predictions as kept_ours
 from grader.performance.predict.reference_predictions import OURS
-from tools import measured
-from tools.measured import kernels
+from tools import measure
+from tools.measure import kernels
 
 COLUMNS = 6  # of the table
 REPORTED = ("registers", "stack", "shared")  # by the driver, too
@@ -133,9 +133,9 @@ def _record(file: Path) -> dict[str, Any]:
     """What `track dev measured` wrote; of a page with the table that this prints, the times alone."""
     record: dict[str, Any] = {"triton": "", "times": {}, "launches": {}}
     if file.suffix != ".md":
-        kept = measured.record(file)
+        kept = measure.record(file)
         record["triton"] = list(kept.machines.values())[-1].versions.get("triton", "")
-        for bar, kernels in measured.timed(kept).items():
+        for bar, kernels in measure.timed(kept).items():
             record["times"][bar] = {name: one.us for name, one in kernels.items() if one.us}
             stem = record["launches"].setdefault(bar.split("/")[0], {})
             for name, one in kernels.items():

@@ -1,4 +1,6 @@
-"""The course's proof: `track dev proof [--gpu [--values]] [--strict] [--only KIND] [--jobs N] [--json FILE]`.
+"""Grades all that is planted, and says what did not get its verdict.
+
+`track dev proof [--gpu [--values]] [--strict] [--only KIND] [--jobs N] [--json FILE] [DAY …]`
 
 A row a day: time of the solution, of its laggards and of torch, the time of a plain copy of the same
 bytes, and how many of the planted files got the verdict they must get. What did not is named below its row.
@@ -19,8 +21,8 @@ from typing import get_args
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.grading.warm_client import Warm
-from tools.crew import each
-from tools.tried import RIGHT, Kind, Planted, Tried, attempt, planned, sha256
+from tools.check_planted import RIGHT, Kind, Planted, Tried, attempt, planned, sha256
+from tools.parallel_gradings import each
 
 Key = tuple[str, str, str, str, bool]
 BY_VALUES = " by values"  # behind the device of what was not timed: it says less

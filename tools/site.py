@@ -23,7 +23,7 @@ from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.version import REPOSITORY
 from tools import sitecheck, sitepages
-from tools.fetched import fetch
+from tools.downloaded_tools import fetch
 
 STYLE = Path(__file__).with_name("site.css")
 # A browser starts no worker from a file's address: on a disk the search starts its own from its text.

@@ -10,7 +10,7 @@ from grader.cli.benchmark.results import Machine, Result
 from grader.course import catalog
 from grader.course.catalog import Day
 from tools import plots
-from tools.measured import KEPT, TORCH, record, timed
+from tools.measure import KEPT, TORCH, record, timed
 from tools.table import LIBRARIES
 
 BESIDE = {"eager": "torch", "compile": "torch.compile", "limit": "the limit"}

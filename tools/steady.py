@@ -19,10 +19,10 @@ from grader.errors import TrackError
 from grader.grading.grade import choose_device
 from grader.grading.warm_client import Warm
 from tools import bars
-from tools.crew import each
-from tools.measured import KEPT, record, timed
+from tools.check_planted import Planted, planned, sha256, speed_of
+from tools.measure import KEPT, record, timed
+from tools.parallel_gradings import each
 from tools.planted import Laggard
-from tools.tried import Planted, planned, sha256, speed_of
 
 AT_ONCE = 3  # gradings: two get ready while the third has the GPU to itself
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.cli.benchmark.results import Machine, Result
 from grader.course import catalog
 from grader.course.catalog import Day
-from tools.measured import TORCH, record, timed
+from tools.measure import TORCH, record, timed
 
 PAGE = catalog.ROOT / "solutions" / "README.md"
 LIBRARIES = ("liger", "cudnn", "efficient", "math", "flex")

@@ -10,12 +10,12 @@ import time
 import pytest
 
 from tests.learner import REPO
-from tools import processes
-from tools.processes import left
+from tools.fault_injection import processes
+from tools.fault_injection.processes import left
 
 
 def test_a_runner_and_a_command_line_that_are_killed_leave_nothing() -> None:
-    command = [sys.executable, "-m", "tools.faults", "--times", "2"]
+    command = [sys.executable, "-m", "tools.fault_injection.gradings", "--times", "2"]
     command += ["--role", "runner", "--role", "command line"]
     ran = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=170)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -14,8 +14,8 @@ from grader.cli.screens import Terminal
 from grader.course import catalog
 from tests.shown import Screen
 from tools import steady
+from tools.check_planted import Planted, sha256
 from tools.steady import Graded
-from tools.tried import Planted, sha256
 
 DAY = catalog.find("13")
 

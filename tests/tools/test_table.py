@@ -9,12 +9,12 @@ import pytest
 from grader.challenge import Case, Speed
 from grader.cli.benchmark.results import Point, Result
 from grader.course import catalog
-from tools import planted, table, tableextras
-from tools.measured import KEPT
+from tools import extras_table, planted, table
+from tools.check_planted import Tried
+from tools.extras_table import _caught, row
+from tools.measure import KEPT
 from tools.proof import Record
 from tools.table import page
-from tools.tableextras import _caught, row
-from tools.tried import Tried
 
 DAY = catalog.find("rms_norm")
 SLOW, SLOWER = (laggard.name for laggard in planted.laggards(DAY))
@@ -58,6 +58,6 @@ def test_mistakes_are_counted_as_a_proof_kept_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extras", [False, True])
 def test_the_pages_are_what_the_kept_times_give(extras: bool) -> None:
-    text, place = (tableextras.page(KEPT, None), tableextras.PAGE) if extras else (page(KEPT), table.PAGE)
+    text, place = (extras_table.page(KEPT, None), extras_table.PAGE) if extras else (page(KEPT), table.PAGE)
     again = f"track dev table{' --extras' if extras else ''} --write makes it anew"
     assert place.read_text(encoding="utf-8") == text, again

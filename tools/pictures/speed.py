@@ -6,7 +6,7 @@ from functools import cache
 
 from grader.cli.benchmark.results import Result
 from grader.course import catalog
-from tools.measured import KEPT, record
+from tools.measure import KEPT, record
 from tools.pictures.drawing import MARGIN, Drawing
 from tools.pictures.palette import QUIET
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.course import catalog
-from tools.fetched import cohort_home
+from tools.downloaded_tools import cohort_home
 from tools.planted import mistakes
 
 DAY = catalog.find("1")

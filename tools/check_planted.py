@@ -22,7 +22,7 @@ from grader.judge.main import UNSEEN
 from grader.judge.seeded_bugs import states
 from grader.verdict import HARMLESS, SpeedResult, Verdict
 from tools import planted
-from tools.truth import untrue
+from tools.diagnosis_validity import untrue
 
 Kind = Literal["solution", "fast", "right", "laggard", "mistake", "bugs", "exploit"]
 RIGHT: tuple[Kind, ...] = ("solution", "fast", "right")

@@ -10,7 +10,7 @@ from string import Template
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import TrackError, UnknownDay
-from tools.templates import FILES
+from tools.scaffold_templates import FILES
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 IMPORTED = ("torch", "triton", "tl")  # by every kernel.py, where the slug becomes a function

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from grader.diagnosis.source import keyword
 from grader.judge.repair.scope import changed, name_of
-from tools.edits import Edits
+from tools.mutation.expression_edits import Edits
 
 
 def swap_strides(node: ast.AST) -> Edits:

@@ -6,10 +6,10 @@ import pytest
 
 from grader.course import catalog
 from grader.grading.warm_client import Warm
-from tools import mutants as command
-from tools.killing import Tried, killed_by
-from tools.mutating import Mutant, files, mutants
-from tools.mutations import OPERATORS
+from tools.mutation import score as command
+from tools.mutation.generate import Mutant, files, mutants
+from tools.mutation.kill import Tried, killed_by
+from tools.mutation.operators import OPERATORS
 from tools.planted import Equivalent, equivalents
 
 ADDING = catalog.find("8")

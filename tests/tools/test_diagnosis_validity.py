@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.verdict import Check, Verdict
-from tools.truth import untrue
+from tools.diagnosis_validity import untrue
 
 SOURCE = "BLOCK = 32\n\nx = 1\ndef config(BLOCK_K): ...\n"
 CAUSE = {

@@ -38,7 +38,7 @@ from grader.errors import TrackError
 from grader.grading.api import Pool
 from grader.grading.environment import import_path
 from tools import planted
-from tools.processes import marked, told
+from tools.fault_injection.processes import marked, told
 
 ROLES = ("worker", "warm parent", "node", "driver")
 MARKS = {"worker": "ray::grade", "warm parent": "grader.grading.warm_parent"}

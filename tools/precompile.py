@@ -1,6 +1,6 @@
 """Compiles, for several days at once, what `track dev measured` then times one by one.
 
-python -m tools.compiling DAY      the kernels of one day, each called once; their caches keep them
+python -m tools.precompile DAY      the kernels of one day, each called once; their caches keep them
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.grading.grade import choose_device
-from tools.measured import planted_files
+from tools.measure import planted_files
 
 
 def ahead(days: Sequence[Day], jobs: int) -> None:
@@ -30,7 +30,7 @@ def ahead(days: Sequence[Day], jobs: int) -> None:
     environment = os.environ | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
     def compile_one(day: Day) -> None:
-        command = [sys.executable, "-m", "tools.compiling", str(day.key)]
+        command = [sys.executable, "-m", "tools.precompile", str(day.key)]
         silent = subprocess.DEVNULL
         subprocess.run(command, cwd=catalog.ROOT, env=environment, stdout=silent, stderr=silent, check=False)
 

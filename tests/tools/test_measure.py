@@ -13,7 +13,7 @@ from grader.cli.screens import Terminal
 from grader.course import catalog
 from grader.errors import TrackError
 from tests.shown import Screen
-from tools import bars, measured, planted, predicted, table
+from tools import bars, measure, planted, predicted, table
 
 DAY = catalog.find("11")  # two bars, and a laggard that is slow on one of them alone
 MACHINE = Machine(
@@ -26,7 +26,7 @@ ONE_ROW = "one row a program, however short"
 def result(case: str, provider: str, us: float, **more: object) -> Result:
     bar = f"{DAY.stem}/row_stats/{case}/forward"
     point = Point(11, bar, "row_stats", "forward", case, "fp32", {"rows": 8192}, True, 64.0)
-    stamp = measured.hashes(DAY).get(provider, "torch 2.11.0")
+    stamp = measure.hashes(DAY).get(provider, "torch 2.11.0")
     return Result(point, MACHINE.gpu, provider, stamp, us, us, us, us + 9, **more)  # type: ignore[arg-type]
 
 
@@ -46,7 +46,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_laggard_counts_on_the_bar_where_it_is_slowest(file: Path) -> None:
-    wide, narrow = bars.held(DAY, measured.timed(measured.record(file)))
+    wide, narrow = bars.held(DAY, measure.timed(measure.record(file)))
     assert wide.needed == narrow.needed == pytest.approx(100.0)
     assert wide.right == ("right: lanes", 85.0)
     assert wide.slow is not None
@@ -58,20 +58,20 @@ def test_a_laggard_counts_on_the_bar_where_it_is_slowest(file: Path) -> None:
 
 def test_what_changed_since_has_no_time(file: Path) -> None:
     results.append(file, [replace(result(WIDE, "ours", 50.0), stamp="0123456789ab triton 3.6.0")])
-    found = measured.timed(measured.record(file))[result(WIDE, "ours", 0.0).point.bar]
+    found = measure.timed(measure.record(file))[result(WIDE, "ours", 0.0).point.bar]
     assert "ours" not in found
     assert found["right: lanes"].us == 85.0
 
 
 def test_a_bar_falls_where_a_right_kernel_nearly_fails_or_a_slow_one_nearly_passes(file: Path) -> None:
     results.append(file, [result(WIDE, "right: lanes", 90.0)])
-    (wide, _) = bars.held(DAY, measured.timed(measured.record(file)))
+    (wide, _) = bars.held(DAY, measure.timed(measure.record(file)))
     assert not wide.stands
     assert wide.fitting == 0.45  # 103.5 to 174 µs: shares of 0.34 to 0.58
     results.append(file, [result(WIDE, "right: lanes", 85.0)])
     slow = next(one.name for one in planted.laggards(DAY) if one.name != ONE_ROW)
     results.append(file, [result(WIDE, slow, 110.0), result(NARROW, slow, 84.0)])
-    (wide, _) = bars.held(DAY, measured.timed(measured.record(file)))
+    (wide, _) = bars.held(DAY, measure.timed(measure.record(file)))
     assert not wide.stands
     assert wide.fitting is None  # 110 is not 1.15² times 85
 
@@ -120,6 +120,6 @@ def test_a_file_without_a_measurement_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_planted_kernel_is_written_where_it_can_be_loaded(tmp_path: Path) -> None:
-    found = measured.planted_files(DAY, tmp_path)
-    assert set(found) == {name for name, _, _ in measured.kernels(DAY)} - {"ours", "fast"}
+    found = measure.planted_files(DAY, tmp_path)
+    assert set(found) == {name for name, _, _ in measure.kernels(DAY)} - {"ours", "fast"}
     assert all("row_stats" in Path(path).read_text() for path in found.values())

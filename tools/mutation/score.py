@@ -19,9 +19,9 @@ from typing import Any
 from grader.course import catalog
 from grader.course.catalog import Day
 from tools import planted
-from tools.killing import Tried, try_all
-from tools.mutating import Mutant, files, mutants
-from tools.mutations import OPERATORS
+from tools.mutation.generate import Mutant, files, mutants
+from tools.mutation.kill import Tried, try_all
+from tools.mutation.operators import OPERATORS
 
 WANTED = 0.95  # of the mutants that are wrong, over all days
 

@@ -15,7 +15,7 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from grader.performance.predict.reference_predictions import bar_name, known
 from tools import planted
-from tools.measured import record, timed
+from tools.measure import record, timed
 from tools.proof import Record
 
 PAGE = catalog.ROOT / "solutions" / "extras" / "README.md"

@@ -33,7 +33,7 @@ from grader.grading.grade import grade
 from grader.grading.warm_client import Warm
 from grader.verdict import Verdict
 from tools import planted
-from tools.processes import ROLES, left, of_role
+from tools.fault_injection.processes import ROLES, left, of_role
 
 DAY = catalog.find("1")
 EVENTS = 40

@@ -1,4 +1,4 @@
-"""From a right file to its mutants: each edit of `mutations.OPERATORS` alone, and every other byte as it is.
+"""From a right file to its mutants: each edit of `operators.OPERATORS` alone, and every other byte as it is.
 
 Edited are functions under `@triton.jit` and those that launch one.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 from grader.course.catalog import Day
 from grader.judge.repair.scope import name_of
 from tools import planted
-from tools.edits import IDLE
-from tools.mutations import OPERATORS
+from tools.mutation.expression_edits import IDLE
+from tools.mutation.operators import OPERATORS
 
 # Arguments that change speed alone, and those that have an operator of their own.
 KEYWORDS = {"num_warps", "num_stages", "num_ctas", "eviction_policy", "cache_modifier", "flatten"}

@@ -1,0 +1,1 @@
+"""Fault injection: processes killed at random while they grade."""

@@ -1,0 +1,1 @@
+"""Mutation testing: systematic wrong edits of right files, and which of them pass."""
