@@ -13,9 +13,9 @@ from grader.challenge.formulas.attention_backward import Backward
 from grader.challenge.formulas.decoding import Rules as Step
 from grader.challenge.formulas.decoding import drawn
 from grader.challenge.formulas.grouped_attention import Rules
-from grader.challenge.formulas.heads import at, heads, lying
 from grader.challenge.formulas.layer_norm import dx_of, layer_norm, mean_of, rstd_of, var_of
 from grader.challenge.formulas.partial_softmax import merge
+from grader.challenge.formulas.qkv_layouts import at, heads, lying
 from grader.challenge.formulas.split_kv_suspects import factored, merging
 from grader.challenge.formulas.stride_suspects import swapped_strides, through
 

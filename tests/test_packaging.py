@@ -17,8 +17,8 @@ from trove_classifiers import classifiers as known
 
 from grader import __version__
 from grader.course import catalog
+from grader.course.setup.bootstrap_venv import Clone
 from grader.course.setup.doctor import PAIRS
-from grader.course.setup.first_run import Clone
 from tests import environments
 
 pytestmark = pytest.mark.xdist_group("packaging")

@@ -16,7 +16,7 @@ from grader.cli.commands import track
 from grader.cli.screens import day_as_notebook
 from grader.course import catalog
 from grader.course.setup import doctor
-from grader.course.setup.first_run import Clone
+from grader.course.setup.bootstrap_venv import Clone
 from tests import environments
 from tools import cast
 from tools.commands import dev

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from grader.course import catalog
-from grader.course.setup.first_run import Clone
+from grader.course.setup.bootstrap_venv import Clone
 from grader.errors import CannotGrade
 from tools.downloaded_tools import fetch
 

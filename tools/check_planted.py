@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.challenge.loading import load_challenges
-from grader.cli.screens.result_details import spoken
+from grader.cli.screens.result_footer import spoken
 from grader.course.catalog import Day
 from grader.diagnosis.lines import lines_named
 from grader.errors import TrackError

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from grader.course import catalog
-from grader.course.setup.first_run import Clone
+from grader.course.setup.bootstrap_venv import Clone
 
 
 def fetch(place: Path, what: str, requirements: Sequence[str], *more: str) -> bool:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from grader.cli.screens import access_picture, day_as_notebook
+from grader.cli.screens import access_page, day_as_notebook
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner.workspace import writing
-from grader.course.setup.first_run import Clone
+from grader.course.setup.bootstrap_venv import Clone
 from grader.errors import CannotGrade, TrackError
 from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
@@ -107,7 +107,7 @@ def _draw(days: Iterable[Day], folder: Path, told: Callable[[str], None]) -> set
                 told(f"  none: {problem}")
                 continue
             if any(part["launches"] for part in parts):
-                text = access_picture.page(day, [], parts)  # without its lines: they are the answer
+                text = access_page.page(day, [], parts)  # without its lines: they are the answer
                 (folder / f"{day.stem}.html").write_text(text, encoding="utf-8")
                 shown.add(day)
     return shown

@@ -7,7 +7,7 @@ import torch
 from grader.challenge import Case, Challenge, Memory, between
 from grader.challenge.formulas.attention import unnormalized
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import BSHD, projected
+from grader.challenge.formulas.qkv_layouts import BSHD, projected
 
 from .suspects import SUSPECTS
 

@@ -9,7 +9,7 @@ import torch
 from grader.challenge import Case, Challenge, Memory, Own, between
 from grader.challenge.formulas.attention import attention_lse
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import BSHD, projected
+from grader.challenge.formulas.qkv_layouts import BSHD, projected
 
 from .suspects import SUSPECTS
 

@@ -9,7 +9,7 @@ from grader.challenge.formulas.attention import diagonal, scores, weights
 from grader.challenge.formulas.attention_backward import Backward, delta_of
 from grader.challenge.formulas.draw_one_input import holding
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import at, heads
+from grader.challenge.formulas.qkv_layouts import at, heads
 
 from .suspects import OF_DELTA, OF_DSCORES
 

@@ -11,7 +11,7 @@ from grader.challenge.formulas.attention import by_head, scores, weigh
 from grader.challenge.formulas.attention_backward import Backward
 from grader.challenge.formulas.draw_one_input import holding
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import at, heads
+from grader.challenge.formulas.qkv_layouts import at, heads
 from grader.challenge.formulas.sdpa import flash_backward
 
 from .suspects import SUSPECTS

@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.challenge import Case, Challenge, Gradients, Memory, Piece, Speed, between
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.grouped_attention import Rules
-from grader.challenge.formulas.heads import heads
+from grader.challenge.formulas.qkv_layouts import heads
 from grader.challenge.formulas.sdpa import flash
 
 from .suspects import SUSPECTS

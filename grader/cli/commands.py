@@ -15,7 +15,7 @@ from grader.cli.grade import Device, grade, on_cpu, on_gpu
 from grader.cli.hand_in import hand_in
 from grader.cli.inspect_commands import inspect, show
 from grader.cli.notebook import notebook
-from grader.cli.python import python
+from grader.cli.python_command import python
 from grader.cli.report import report
 from grader.cli.screens import Terminal, day_pages, progress
 from grader.cli.screens.terminal import examples, lasting

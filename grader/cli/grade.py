@@ -11,8 +11,8 @@ from typing import Any, Literal
 import click
 
 from grader.cli import shell_integration
+from grader.cli.autograder_formats import FORMATS
 from grader.cli.command_context import chosen, given, note, standing
-from grader.cli.result_formats import FORMATS
 from grader.cli.screens import Terminal, result
 from grader.cli.screens.grading import Grading
 from grader.cli.screens.progress import following, gained

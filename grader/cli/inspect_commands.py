@@ -100,7 +100,7 @@ def show(
 
     Writes one page that opens in any browser, offline. What a kernel makes of an image needs matplotlib.
     """
-    from grader.cli.screens.access_picture import page
+    from grader.cli.screens.access_page import page
     from grader.grading.grade import read
     from grader.grading.inspection_request import ask
 
@@ -155,7 +155,7 @@ def _target(day: Day, file: Path | None, out: Path | None, again: str) -> Path:
 
 def _image(page: Path, again: str, images: list[Any]) -> str:
     """Draws beside the page what the kernel makes of an image; says where, or why there is none."""
-    from grader.cli.screens.before_and_after import SIGNATURE, draw
+    from grader.cli.screens.image_plot import SIGNATURE, draw
 
     target = page.with_name(f"{page.stem}-image{'.gif' if len(images) == 1 else '.png'}")
     if target.is_file() and SIGNATURE.encode() not in target.read_bytes():

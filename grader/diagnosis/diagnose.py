@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.challenge import Case
-from grader.challenge.cases.category_statistics import contradicted
 from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.goodness_of_fit import contradicted
 from grader.challenge.cases.result_names import element
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import Trial

@@ -12,9 +12,9 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.compare_values import excess, passes_with
 from grader.challenge.cases.interleaved_backward import interleaved
-from grader.challenge.cases.message_schema import Form
+from grader.challenge.cases.message_validation import Form
 from grader.challenge.cases.oracle import Values
-from grader.challenge.cases.replayed_launches import Way, repeated
+from grader.challenge.cases.replay_with_new_inputs import Way, repeated
 from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial, draw

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from grader.challenge import Case, Challenge, Speed
-from grader.challenge.cases.case_words import meanings
+from grader.challenge.cases.case_name_glossary import meanings
 from grader.judge import compile_ahead, compile_check
 from grader.judge.checks import (
     autotuner,

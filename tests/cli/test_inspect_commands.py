@@ -11,13 +11,7 @@ import pytest
 
 from grader.cli import inspect_commands
 from grader.cli.commands import track
-from grader.cli.screens import (
-    Terminal,
-    access_picture,
-    compiler_listing,
-    inspection,
-    legend,
-)
+from grader.cli.screens import Terminal, access_page, compiler_listing, inspect_glossary, inspection
 from grader.course import catalog
 from grader.datasheets import GPUS
 from grader.errors import BadSubmission, TrackError
@@ -100,7 +94,7 @@ def test_the_words_are_explained_when_asked_for(warm: Warm) -> None:
     assert "inspect 7 --file F --explain\n" in short
     assert short.endswith("grade 7 --file F   holds it against the day's bar\n")
     long = shown(lambda out: end(out, DAY, parts, "", True, None))
-    assert all(f"  {word} " in long for word, _ in legend.WORDS)
+    assert all(f"  {word} " in long for word, _ in inspect_glossary.WORDS)
 
 
 def test_a_narrow_screen_cuts_source_lines(warm: Warm, strided: Path) -> None:
@@ -125,7 +119,7 @@ def test_every_limit_has_its_words() -> None:
     from grader.performance.meter.counts import LaunchCounts
     from grader.performance.predict.roofline import Built, roofs
 
-    assert set(roofs(LaunchCounts("k", 1, (1,), 1), GPUS["h200"], Built())) <= set(legend.LIMITS)
+    assert set(roofs(LaunchCounts("k", 1, (1,), 1), GPUS["h200"], Built())) <= set(inspect_glossary.LIMITS)
 
 
 def test_what_the_compiler_has_no_word_for_is_told_with_its_line(warm: Warm, tmp_path: Path) -> None:
@@ -250,7 +244,7 @@ def test_show_draws_who_touches_what_on_one_page(warm: Warm) -> None:
     touched = sum(count for step in steps if step["kind"] == "store" for _, count in step["touched"])
     assert touched == launch["tensors"]["y_ptr"]["shape"][0] * launch["tensors"]["y_ptr"]["shape"][1]
     assert any(step["masked"] for step in steps)
-    page = access_picture.page(DAY, LINES, parts)
+    page = access_page.page(DAY, LINES, parts)
     assert "{{" not in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")  # nothing is fetched
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare import Expected, Finding
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.launches import involved
 from grader.diagnosis.lines import pointed

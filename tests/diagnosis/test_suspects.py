@@ -7,10 +7,10 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.compare_values import value_findings
 from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from grader import runner_answers, runner_measurements
 from grader.challenge.case import LAYOUTS, SHORT, VALUES, Case
-from grader.challenge.cases import message_schema
-from grader.challenge.cases.message_schema import Misfit
-from grader.challenge.cases.packing import read_outputs
+from grader.challenge.cases import message_validation
+from grader.challenge.cases.argument_serialization import read_outputs
+from grader.challenge.cases.message_validation import Misfit
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.wire import Channel, Closed, Malformed, TimedOut
 from tests.fuzz.test_kept import JSON
@@ -65,7 +65,7 @@ def test_any_answer_has_the_form_or_does_not_fit(form: type, data: st.DataObject
     names = [field.name for field in dataclasses.fields(form)]
     value = data.draw(st.one_of(JSON, st.dictionaries(st.sampled_from(names or ["none"]), JSON)))
     with suppress(Misfit):
-        assert isinstance(message_schema.read(form, value), form)
+        assert isinstance(message_validation.read(form, value), form)
 
 
 OUTPUTS = st.builds(

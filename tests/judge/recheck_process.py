@@ -14,7 +14,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from grader.challenge.cases.findings import find
+from grader.challenge.cases.answer_checks import find
 from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import Trial

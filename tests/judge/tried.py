@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare import Expected, compare
 from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Speed, between
-from grader.challenge.formulas.images import house
+from grader.challenge.formulas.image_demos import house
 
 from .suspects import SUSPECTS, box
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Speed, between
-from grader.challenge.formulas.images import rainbow
+from grader.challenge.formulas.image_demos import rainbow
 
 Frames = Callable[[Tensor, int, int, int, int], Tensor]
 

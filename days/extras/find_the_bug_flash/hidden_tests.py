@@ -6,7 +6,7 @@ from grader.challenge import Bug, Case, Challenge, Claim, Memory, Speed, between
 from grader.challenge.formulas.attention import by_head, forward
 from grader.challenge.formulas.attention_suspects import SUSPECTS
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import at, heads
+from grader.challenge.formulas.qkv_layouts import at, heads
 from grader.challenge.formulas.sdpa import by_any, flash, flex
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from grader.challenge import Case, Challenge, Memory, Speed, between
 from grader.challenge.formulas.dtypes import BRAIN, HALF, SINGLE
-from grader.challenge.formulas.eight_bits import codes, halfway, nearly, tied
+from grader.challenge.formulas.float8 import codes, halfway, nearly, tied
 
 from .suspects import SUSPECTS
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge.formulas.dtypes import BRAIN, E5M2, HALF
-from grader.challenge.formulas.eight_bits import codes
+from grader.challenge.formulas.float8 import codes
 
 
 def quantized(

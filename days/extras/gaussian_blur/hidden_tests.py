@@ -6,7 +6,7 @@ from torch import Tensor
 
 from grader.challenge import Case, Challenge, Speed, between
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.images import house
+from grader.challenge.formulas.image_demos import house
 
 from .suspects import SUSPECTS, blur
 

@@ -11,7 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from grader.challenge import Case, Challenge, Memory, Speed, between
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import heads, sunk
+from grader.challenge.formulas.qkv_layouts import heads, sunk
 from grader.datasheets import GPUS
 
 from .suspects import SUSPECTS, attention

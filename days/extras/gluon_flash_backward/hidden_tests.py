@@ -12,7 +12,7 @@ from grader.challenge import Case, Challenge, Memory, Speed, between
 from grader.challenge.formulas.attention import by_head, scores, weigh
 from grader.challenge.formulas.draw_one_input import holding
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.heads import heads
+from grader.challenge.formulas.qkv_layouts import heads
 from grader.challenge.formulas.sdpa import flash_backward
 from grader.datasheets import GPUS
 

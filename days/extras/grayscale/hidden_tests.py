@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Own, Speed, between
-from grader.challenge.formulas.images import house
+from grader.challenge.formulas.image_demos import house
 
 CROP = Own("crop")  # like image[:, :w]: rows lie 5 pixels further apart than they are long
 RGBA = Own("rgba")  # like image[..., :3] of four channels: pixels lie 4 bytes apart

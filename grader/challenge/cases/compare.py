@@ -4,7 +4,7 @@ The gates are relative norms ‖out − oracle‖ / ‖oracle‖, taken over the
 elements), so that one bad tile cannot hide in a large tensor. Rounding a result to its dtype alone costs
 about 3e-8 in fp32, 2e-4 in fp16 and 2e-3 in bf16; each gate lies between that and what the next lower
 precision would cost. Where terms cancel, a row has few digits left, and torch may be near by luck: there an
-error of a few times what one rounding on the way does to the oracle is allowed (conditioning.py).
+error of a few times what one rounding on the way does to the oracle is allowed (rounding_sensitivity.py).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 
 from grader.challenge import SHORT, Case
 from grader.challenge.case import EIGHT_BIT_FLOATS, readable
-from grader.challenge.cases.exceeded_tolerance import broken, element
+from grader.challenge.cases.violated_tolerance import broken, element
 
 GATE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-4, torch.bfloat16: 4e-3}
 GATE |= dict.fromkeys(

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import torch
 
-from grader.challenge.cases.category_statistics import impossible
 from grader.challenge.cases.compare import Expected, Finding, compare, relative
+from grader.challenge.cases.goodness_of_fit import impossible
 from grader.challenge.cases.mask_statistics import other_choice
 from grader.challenge.cases.result_names import called, element
 from grader.challenge.cases.rounding_ties import settled

@@ -12,7 +12,7 @@ import torch
 from grader.challenge import Challenge
 from grader.challenge.case import EIGHT_BIT_FLOATS, readable
 from grader.challenge.cases.compare import Expected, errors
-from grader.challenge.cases.conditioning import Movement
+from grader.challenge.cases.rounding_sensitivity import Movement
 from grader.performance.timing import autograd_passes
 
 LARGE = 1 << 20  # elements: from here on results are compared where the oracle computed them

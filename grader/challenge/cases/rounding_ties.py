@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge.cases.category_statistics import possible
 from grader.challenge.cases.compare import Expected
+from grader.challenge.cases.goodness_of_fit import possible
 from grader.challenge.cases.trial import Trial
 
 SHARE = 0.01  # of a result; who rounds by another rule meets more

@@ -8,10 +8,10 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.findings import find, form_findings
+from grader.challenge.cases.answer_checks import find, form_findings
+from grader.challenge.cases.argument_serialization import Answer, pack_arguments, read_outputs
 from grader.challenge.cases.inputs_of_repeated_calls import others
 from grader.challenge.cases.oracle import Values
-from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
 from grader.challenge.cases.result_names import returned
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import Trial, ask_oracle, choose, draw, repeatable

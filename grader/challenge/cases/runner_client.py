@@ -16,8 +16,8 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge import Challenge
-from grader.challenge.cases import message_schema, timeouts
-from grader.challenge.cases.message_schema import Form, Misfit
+from grader.challenge.cases import message_validation, timeouts
+from grader.challenge.cases.message_validation import Form, Misfit
 from grader.challenge.loading import load_challenges
 from grader.course.learner.earlier_kernels import Earlier, taken
 from grader.cuda_ipc import Unlendable, lent
@@ -129,8 +129,8 @@ class Runner:
         answer, data = self._receive(timeout)
         try:
             if "fault" in answer:
-                return message_schema.read(Failed, answer), data
-            return message_schema.read(form, answer), data
+                return message_validation.read(Failed, answer), data
+            return message_validation.read(form, answer), data
         except Misfit:
             self.kill()
             raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None

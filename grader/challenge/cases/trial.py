@@ -11,6 +11,7 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.challenge.case import SEVERAL
+from grader.challenge.cases.argument_serialization import LARGE, Answer
 from grader.challenge.cases.compare import Expected, Finding
 from grader.challenge.cases.draw import Draw
 from grader.challenge.cases.oracle import (
@@ -21,7 +22,6 @@ from grader.challenge.cases.oracle import (
     in_calls,
     reached,
 )
-from grader.challenge.cases.packing import LARGE, Answer
 from grader.kernel.traced_step import Step
 from grader.randomness import rng
 from grader.request import Request

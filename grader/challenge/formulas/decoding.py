@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.challenge.formulas.attention import scores, weigh
 from grader.challenge.formulas.draw_one_input import counts
-from grader.challenge.formulas.heads import lying, sunk
+from grader.challenge.formulas.qkv_layouts import lying, sunk
 
 if TYPE_CHECKING:
     from grader.challenge.case import Case

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge.case import Case
-from grader.challenge.formulas.heads import lying, sunk
+from grader.challenge.formulas.qkv_layouts import lying, sunk
 
 if TYPE_CHECKING:
     from grader.challenge.cases.draw import Draw

@@ -17,7 +17,7 @@ from pathlib import Path
 from IPython.display import HTML, Markdown, display
 
 from grader.cli.command_context import chosen, note
-from grader.cli.jupyter import command
+from grader.cli.jupyter import track_subprocess
 from grader.cli.screens import Terminal, day_pages
 from grader.cli.screens.day_as_notebook import as_magics
 from grader.course import catalog
@@ -39,7 +39,7 @@ def track(line: str) -> None:
     words = shlex.split(line)
     if words[:1] == ["watch"]:
         return _tell(TrackError("`watch` is for terminals. A cell is graded when you run it.", "%status"))
-    command.follow(words)
+    track_subprocess.follow(words)
 
 
 def script(line: str, cell: str) -> None:
@@ -50,28 +50,28 @@ def script(line: str, cell: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "cell.py")
         file.write_text(f"\n{cell}", encoding="utf-8")  # so that line 18 is the cell's
-        command.follow([*words, str(file)])
+        track_subprocess.follow([*words, str(file)])
 
 
 def _named(name: str, line: str) -> None:
-    command.follow([name, *shlex.split(line)])
+    track_subprocess.follow([name, *shlex.split(line)])
 
 
 def lesson(line: str) -> None:
     """`%lesson 13`: a day's lesson."""
     words = ["lesson", *shlex.split(line)]
-    code, out = command.ask(words)
+    code, out = track_subprocess.ask(words)
     if code:
-        return command.follow(words)
+        return track_subprocess.follow(words)
     display(Markdown(as_magics(out)))
 
 
 def show(line: str) -> None:
     """`%show 13`: which elements each program reads and writes."""
     words = ["show", *shlex.split(line)]
-    code, out = command.ask([*words, "--json"])
+    code, out = track_subprocess.ask([*words, "--json"])
     if code:
-        return command.follow(words)
+        return track_subprocess.follow(words)
     page = Path(json.loads(out)["page"]).read_text(encoding="utf-8")
     display(HTML(FRAME.format(look=LOOK, page=html.escape(page.replace("track inspect", "%inspect")))))
 
@@ -83,7 +83,7 @@ def grade(line: str, cell: str) -> None:
         _save(_day(words), f"\n{cell}")  # so that line 18 is the cell's
     except TrackError as problem:
         return _tell(problem)
-    command.follow(["grade", *words])
+    track_subprocess.follow(["grade", *words])
 
 
 LINES: dict[str, Callable[[str], None]] = {"track": track, "lesson": lesson, "show": show}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.cli.screens.legend import KINDS, LIMITS, meaning
+from grader.cli.screens.inspect_glossary import KINDS, LIMITS, meaning
 from grader.cli.screens.speed_rows import duration, predicted
 from grader.cli.screens.terminal import Next, Part, Terminal, counted, near
 from grader.course.catalog import Day

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.cli.screens.grading import case
-from grader.cli.screens.result_details import bugs, claims, so_far, to_do
+from grader.cli.screens.result_footer import bugs, claims, so_far, to_do
 from grader.cli.screens.speed_rows import speed_rows
 from grader.cli.screens.terminal import Next, Part, Terminal, near, told, typed
 from grader.course import catalog

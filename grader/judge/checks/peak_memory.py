@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from grader.challenge import Challenge
+from grader.challenge.cases.argument_serialization import pack_arguments
 from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.evidence import Diagnosis
 from grader.diagnosis.source_context import spelled

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.argument_serialization import pack_arguments
 from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.trial import draw
 from grader.judge.failures import failed
 from grader.judge.session import Session

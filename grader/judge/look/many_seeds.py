@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.answer_checks import find
 from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.compare_values import passes_with
-from grader.challenge.cases.findings import find
 from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import Trial

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Relation
-from grader.challenge.cases.case_words import WAYS
-from grader.challenge.cases.findings import form_findings
+from grader.challenge.cases.answer_checks import form_findings
+from grader.challenge.cases.argument_serialization import pack_arguments
+from grader.challenge.cases.case_name_glossary import WAYS
 from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw, largest

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Piece
-from grader.challenge.cases.packing import pack_arguments
+from grader.challenge.cases.argument_serialization import pack_arguments
 from grader.challenge.cases.run_case import again, untried
 from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial

@@ -7,8 +7,8 @@ import torch
 
 from grader.challenge import Case
 from grader.challenge import case as words
+from grader.challenge.cases.argument_serialization import storage_bytes
 from grader.challenge.cases.draw import LAYOUTS, VALUES, Draw
-from grader.challenge.cases.packing import storage_bytes
 from grader.tensor_storage import GUARD, unwritten
 
 STRIDES = {

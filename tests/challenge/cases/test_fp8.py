@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.compare_values import value_findings
 from grader.challenge.cases.draw import Draw
 from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import Trial
 from grader.tensor_storage import poison, span
 from tests.judge.tried import REPORT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.challenge.cases.findings import _digested, _unchanged
+from grader.challenge.cases.answer_checks import _digested, _unchanged
 from grader.runner.tensors_on_the_wire import contents
 from grader.tensor_storage import raw
 

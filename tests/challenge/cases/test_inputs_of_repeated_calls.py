@@ -7,9 +7,9 @@ import random
 import torch
 
 from grader.challenge import Case
+from grader.challenge.cases.argument_serialization import storage_bytes
 from grader.challenge.cases.draw import LAYOUTS, Draw
 from grader.challenge.cases.inputs_of_repeated_calls import others
-from grader.challenge.cases.packing import storage_bytes
 
 
 def test_sums_and_ends_stay_and_some_elements_change() -> None:

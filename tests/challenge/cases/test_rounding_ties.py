@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare_values import value_findings
 from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.rounding_ties import most, without
 from grader.challenge.cases.trial import Trial, draw
 from grader.judge.speed.values_of_timed_calls import wrong

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from grader.course import catalog
-from grader.course.setup import first_run
-from grader.course.setup.first_run import Command, Steps
+from grader.course.setup import bootstrap_venv
+from grader.course.setup.bootstrap_venv import Command, Steps
 from grader.course.setup.nvidia import has_nvidia_gpu
 from tests import environments
 
 ROOT = catalog.ROOT
-PINS = first_run.Clone(ROOT).pins("pinned") + first_run.Clone(ROOT).pins("dev")
+PINS = bootstrap_venv.Clone(ROOT).pins("pinned") + bootstrap_venv.Clone(ROOT).pins("dev")
 
 
 @pytest.fixture(scope="module")
@@ -250,14 +250,14 @@ def test_cuda_comes_only_with_a_gpu_or_when_there_is_nothing_else(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu, works, asked = SOURCES[case]
-    monkeypatch.setattr(first_run, "has_nvidia_gpu", lambda: gpu)
-    monkeypatch.setattr(first_run, "GIGABYTES", {"cpu": 0, "cuda": 0})
+    monkeypatch.setattr(bootstrap_venv, "has_nvidia_gpu", lambda: gpu)
+    monkeypatch.setattr(bootstrap_venv, "GIGABYTES", {"cpu": 0, "cuda": 0})
     tried.clear()
     working.clear()
     working.update(works)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     with (tmp_path / "log").open("w") as log:
-        first_run._torch(first_run.Clone(tmp_path), Recorded(log, 0))
+        bootstrap_venv._torch(bootstrap_venv.Clone(tmp_path), Recorded(log, 0))
     assert [words[-1] for words in tried] == asked
     assert ("--torch-backend" in tried[-1]) == (case == "a CPU build that uv finds")
 

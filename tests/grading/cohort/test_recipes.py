@@ -12,7 +12,7 @@ import pytest
 
 from grader.cli.cohort import grade
 from grader.course import catalog
-from grader.course.setup.first_run import Clone
+from grader.course.setup.bootstrap_venv import Clone
 
 RECIPES = catalog.ROOT / "grader" / "grading" / "cohort" / "recipes"
 FILES = sorted(RECIPES.iterdir())

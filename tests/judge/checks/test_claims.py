@@ -12,7 +12,7 @@ import torch
 from grader.challenge import Case, Challenge, Claim, Speed
 from grader.challenge.loading import load_challenges
 from grader.claim_result import Claimed, Shape
-from grader.cli.screens.result_details import claims as show
+from grader.cli.screens.result_footer import claims as show
 from grader.course import catalog
 from grader.judge.checks import speed_claims
 from grader.judge.failures import CheckFailed, NotMeasured

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge, Gradients
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.oracle import Values, expect, expect_gradients
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Evidence
 from grader.judge.checks import honest

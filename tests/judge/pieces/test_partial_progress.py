@@ -8,7 +8,7 @@ import pytest
 
 from grader.challenge import Piece
 from grader.challenge.loading import load_challenges
-from grader.cli.screens.result_details import spoken
+from grader.cli.screens.result_footer import spoken
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.verdict import Verdict

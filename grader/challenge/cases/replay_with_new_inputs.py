@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import torch
 
+from grader.challenge.cases.argument_serialization import pack_arguments, read_outputs
 from grader.challenge.cases.compare import CLOSE, Finding, nearly
 from grader.challenge.cases.compare_values import all_right, value_findings
-from grader.challenge.cases.packing import pack_arguments, read_outputs
 from grader.challenge.cases.run_case import again
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import LARGEST, Trial, ask_oracle, draw, largest, repeatable

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grader.cli.commands import track
-from grader.cli.screens import before_and_after
+from grader.cli.screens import image_plot
 from grader.course import catalog
 from grader.errors import TrackError
 from grader.grading import inspection_request
@@ -99,7 +99,7 @@ def test_without_matplotlib_a_line_says_what_to_install(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(TrackError, match="matplotlib, which is missing") as error:
-        before_and_after.draw([packed(np.zeros((2, 3, 4, 3), np.uint8))] * count)
+        image_plot.draw([packed(np.zeros((2, 3, 4, 3), np.uint8))] * count)
     assert error.value.fix.endswith("matplotlib")
 
 

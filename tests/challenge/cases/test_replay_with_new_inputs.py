@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases import replayed_launches
+from grader.challenge.cases import replay_with_new_inputs
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import LARGEST, RECORDED, Trial
 from grader.request import Request
 from grader.runner_answers import Called, Launch
@@ -45,7 +45,7 @@ def chosen(
         for case, known in zip(CASES, answers, strict=True)
     ]
     ways = {frozenset({("copy", "x_ptr", 0), ("copy", "y_ptr", None)})}
-    return [trial.case for trial in trials if replayed_launches._chosen(trial, request, ways)]
+    return [trial.case for trial in trials if replay_with_new_inputs._chosen(trial, request, ways)]
 
 
 def test_a_few_and_always_that_of_several_calls() -> None:
@@ -92,5 +92,5 @@ def test_launches_that_give_what_a_plain_call_gives_are_wrong_themselves(
     second = Trial(challenge, CASES[0], (torch.empty(2),), ["x"], answer=Answer(answer("copy", False).report))
     plain = replace(second, answer=Answer(second.answer.report, [torch.tensor(called)]), findings=findings)
     second.answer.outputs = [torch.tensor([7.0, 8.0])]
-    monkeypatch.setattr(replayed_launches, "again", lambda *_: plain)
-    assert replayed_launches._wrong_as_ever(None, second, request) is (plain if is_wrong else None)
+    monkeypatch.setattr(replay_with_new_inputs, "again", lambda *_: plain)
+    assert replay_with_new_inputs._wrong_as_ever(None, second, request) is (plain if is_wrong else None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli.screens import access_picture
+from grader.cli.screens import access_page
 from grader.course import catalog
 
 DAY = catalog.find("7")
@@ -157,8 +157,8 @@ def softmax() -> list[Json]:
     )
 
 
-def drawn(parts: list[Json], name: str) -> tuple[access_picture.Sheet, list[Json]]:
-    sheet = access_picture.Sheet.of(parts[0]["launches"][0], name)
+def drawn(parts: list[Json], name: str) -> tuple[access_page.Sheet, list[Json]]:
+    sheet = access_page.Sheet.of(parts[0]["launches"][0], name)
     return sheet, sheet.drawn
 
 
@@ -167,7 +167,7 @@ def cells(boxes: list[tuple[int, int, int, int]]) -> set[tuple[int, int]]:
 
 
 def test_the_page_is_one_file_that_fetches_nothing_and_quotes_source_safely() -> None:
-    page = access_picture.page(DAY, ["a < b & c  # </script><!-- {{title}}"], vector_add())
+    page = access_page.page(DAY, ["a < b & c  # </script><!-- {{title}}"], vector_add())
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
     assert data is not None
@@ -253,10 +253,10 @@ def test_a_walk_down_a_column_is_drawn_as_one() -> None:
     assert steps[-1]["lanes"][4:] == [None] * 28  # held back by the mask
 
 
-def sheet(shape: list[int], stride: list[int]) -> access_picture.Sheet:
+def sheet(shape: list[int], stride: list[int]) -> access_page.Sheet:
     tensors = {"x_ptr": {"shape": shape, "stride": stride, "itemsize": 4}}
     step = {**access("load", 9, "x_ptr", [0, 1], [True] * 2, 2)}
-    return access_picture.Sheet.of(
+    return access_page.Sheet.of(
         {"tensors": tensors, "programs": [{"at": [0, 0, 0], "number": 0, "steps": [step]}]}, "x_ptr"
     )
 

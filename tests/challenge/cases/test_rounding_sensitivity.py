@@ -9,8 +9,8 @@ from torch.nn.functional import gelu, silu
 
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.compare import Expected, compare
-from grader.challenge.cases.conditioning import DRAWS, ROUNDINGS, Movement, RoundedOperands, Rounding
 from grader.challenge.cases.oracle import expect, expect_gradients, gradients
+from grader.challenge.cases.rounding_sensitivity import DRAWS, ROUNDINGS, Movement, RoundedOperands, Rounding
 
 
 def cancelling(digits: float) -> Expected:

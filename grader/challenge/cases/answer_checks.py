@@ -9,14 +9,14 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.category_statistics import frequencies
+from grader.challenge.cases.argument_serialization import storage_bytes
+from grader.challenge.cases.backward_side_effects import saved_findings, unasked_findings
 from grader.challenge.cases.compare import Expected, Finding, name, told
 from grader.challenge.cases.compare_values import value_findings
+from grader.challenge.cases.goodness_of_fit import frequencies
 from grader.challenge.cases.learner_test_verdict import judged
 from grader.challenge.cases.mask_statistics import chances
-from grader.challenge.cases.packing import storage_bytes
 from grader.challenge.cases.result_names import called
-from grader.challenge.cases.saved_tensors import saved_findings, unasked_findings
 from grader.challenge.cases.trial import Trial
 from grader.kernel.races import Race
 from grader.kernel.tensor_regions import Overrun

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli.result_formats import FORMATS
+from grader.cli.autograder_formats import FORMATS
 from grader.verdict import Check, SpeedResult, Verdict
 from tests.learner import SOLUTION_1, Learner
 

@@ -11,8 +11,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from grader import runner_answers, runner_measurements
-from grader.challenge.cases import message_schema
-from grader.challenge.cases.message_schema import Misfit
+from grader.challenge.cases import message_validation
+from grader.challenge.cases.message_validation import Misfit
 
 FORMS = [
     form
@@ -68,8 +68,8 @@ def spoilt(form: Any, value: Any) -> Iterator[Any]:
 @each_form
 def test_an_answer_arrives_as_it_was_sent(form: Any) -> None:
     right = example(form)
-    assert message_schema.read(form, sent(right)) == right
-    assert message_schema.read(form, {**sent(right), "more": 1}) == right
+    assert message_validation.read(form, sent(right)) == right
+    assert message_validation.read(form, {**sent(right), "more": 1}) == right
 
 
 @each_form
@@ -80,7 +80,7 @@ def test_an_answer_of_another_form_is_none(form: Any) -> None:
 
 def _fits(form: Any, value: Any) -> bool:
     try:
-        message_schema.read(form, value)
+        message_validation.read(form, value)
     except Misfit:
         return False
     return True
@@ -97,15 +97,15 @@ def test_no_value_passes_for_another(form: Any, value: Any) -> None:
 
 
 def test_integers_are_numbers_and_keys_come_back_as_integers() -> None:
-    assert message_schema.read(float, 3) == 3
-    assert message_schema.read(dict[int, int], {"16": 4}) == {16: 4}
+    assert message_validation.read(float, 3) == 3
+    assert message_validation.read(dict[int, int], {"16": 4}) == {16: 4}
 
 
 def test_an_output_is_a_tensor_or_a_number_and_nothing_between() -> None:
     tensor = asdict(runner_answers.TensorOutput("float32", [2], [1], "cpu", "x", True))
     plain = {"type": "int", "value": 3}
     read = [
-        message_schema.read(runner_measurements.Verified, {"nonce": 1, "outputs": [one]}).outputs[0]
+        message_validation.read(runner_measurements.Verified, {"nonce": 1, "outputs": [one]}).outputs[0]
         for one in (tensor, plain)
     ]
     assert [type(one) for one in read] == [runner_answers.TensorOutput, runner_answers.PlainOutput]

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Frequencies
-from grader.challenge.cases.category_statistics import contradicted, frequencies, impossible, possible
+from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare_values import value_findings
+from grader.challenge.cases.goodness_of_fit import contradicted, frequencies, impossible, possible
 from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.packing import Answer
 from grader.challenge.cases.trial import Trial
 from tests.judge.tried import REPORT
 from tests.made_up_day import Judged

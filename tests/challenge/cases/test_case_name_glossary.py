@@ -9,7 +9,7 @@ import pytest
 from grader.challenge import Case, Challenge
 from grader.challenge.case import LAYOUTS, VALUES, Own
 from grader.challenge.cases import draw
-from grader.challenge.cases.case_words import meanings
+from grader.challenge.cases.case_name_glossary import meanings
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
