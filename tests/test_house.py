@@ -38,7 +38,7 @@ ARROWS = {module: set(imports(module)) - {module} for module in MODULES}
 
 
 def room(module: str) -> str:
-    """`grader.judge` for grader.challenge.cases.draw; a module at the top is a room of its own."""
+    """`grader.challenge` for grader.challenge.cases.draw; a module at the top is a room of its own."""
     if module in ("grader.__main__", "grader.notebook"):
         return "grader.cli"
     return "tools" if module.startswith("tools") else ".".join(module.split(".")[:2])

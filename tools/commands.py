@@ -87,8 +87,8 @@ def new(slug: str | None, after: int | None, day: str | None) -> None:
     screen.line((f"{planned.name} has its files:", "bold"))
     for path in made:
         screen.line(str(path.relative_to(catalog.ROOT)), indent=2)
-    tests = f'tests/test_course.py tests/test_syllabus.py -k "{planned.place} or syllabus"'
-    screen.next(f"track dev test {tests}", "names what is left")
+    tests = "tests/test_course.py tests/test_syllabus.py tests/tools/test_table.py"
+    screen.next(f'track dev test {tests} -k "{planned.place} or syllabus or table"', "names what is left")
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
