@@ -164,6 +164,28 @@ def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> N
     Terminal(sys.stdout).line(f"Written: {place.relative_to(catalog.ROOT)}")
 
 
+@dev.command(epilog=examples("track dev peers h200.jsonl --jobs 16", "track dev peers"))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=4, help="Compile for so many shapes at once first."
+)
+@click.option("--write", is_flag=True, help="In place of the page that stands there.")
+def peers(file: Path | None, jobs: int, write: bool) -> None:
+    """Time products and attention in Triton, in Gluon and by libraries, on a Hopper GPU, into FILE.
+
+    Without FILE nothing is timed: the page of what is kept in tests/peers.jsonl.
+    """
+    from tools import peers as shapes
+
+    if file:
+        shapes.run(file, jobs)
+    text = shapes.page(file or shapes.KEPT)
+    if not write:
+        return click.echo(text)
+    shapes.PAGE.write_text(text, encoding="utf-8")
+    Terminal(sys.stdout).line(f"Written: {shapes.PAGE.relative_to(catalog.ROOT)}")
+
+
 @dev.command(epilog=examples("track dev bars h200.jsonl", "track dev bars h200.jsonl 13"))
 @a_record
 @click.argument("days", nargs=-1)
