@@ -28,6 +28,7 @@ from grader.performance.predict import reference_predictions
 from grader.verdict import Check, Verdict
 from tests import environments
 from tests.conftest import Grade
+from tests.styles import fewest
 from tools import planted
 from tools.tried import CHECKS, Planted, passed
 
@@ -344,11 +345,15 @@ def others(day: Day) -> list[Path]:
     return [*tuned, *planted.right(day)]
 
 
-@pytest.mark.parametrize(
-    ("day", "path"),
-    [(day, path) for day in graded_of("right") for path in some(day, others(day), 40, 40)],
-    ids=called,
-)
+def styles() -> list[tuple[Day, Path]]:
+    """One of each extra whose turn it is, and what Triton has that neither they use nor a solution."""
+    of = {path: day for day in ALL for path in others(day)}
+    turns = [others(day) for day in graded_of("right") if day.number is None]
+    solutions = [day.solution for day in graded_of("solution")]
+    return [(of[path], path) for path in fewest(of, solutions, filter(None, turns))]
+
+
+@pytest.mark.parametrize(("day", "path"), styles(), ids=called)
 def test_another_right_file_passes(day: Day, path: Path, graded: Grade) -> None:
     strict = Planted(day, "right", path).strictly_right
     verdict = graded(day.key, path, speed=not strict, limits=strict)  # a prediction takes as long again
