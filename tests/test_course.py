@@ -365,7 +365,7 @@ def test_another_right_file_passes(day: Day, path: Path, graded: Grade) -> None:
     [
         (day, mistake)
         for day in graded_of("planted")
-        for mistake in some(day, planted.mistakes(day), 8, 40)
+        for mistake in some(day, planted.mistakes(day), 12, 40)
         if not mistake.gpu and not mistake.so_far  # what is half done tests/judge/pieces/ grades, on one case
     ],
     ids=called,
