@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+ROOTS = {"tl", "triton", "gl", "libdevice"}
 OPTIONS = {"num_warps", "num_stages", "num_ctas", "maxnreg"}
 
 
@@ -15,33 +15,30 @@ def used(path: Path) -> frozenset[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         found.add(type(node).__name__)
-        if isinstance(node, ast.Attribute) and re.fullmatch(
-            r"(tl|triton|gl|libdevice)(\.\w+)+", ast.unparse(node)
-        ):
-            found.add(ast.unparse(node))
+        if isinstance(node, ast.Attribute):
+            found.add(named(node))
         if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            ours = re.fullmatch(r"(tl|triton|gl)(\.\w+)+", called)
+            called = named(node.func)
             options = [word.arg for word in node.keywords if word.arg]
-            found.update(
-                f"{called if ours else ''}({option})" for option in options if ours or option in OPTIONS
-            )
-    return frozenset(found)
+            found.update(f"{called}({name})" for name in options if called or name in OPTIONS)
+    return frozenset(found - {""})
 
 
-def fewest(files: Iterable[Path], seen: Iterable[Path], first: Iterable[list[Path]] = ()) -> list[Path]:
-    """Of some files so few that all which any of them uses stands in them, or in what is seen elsewhere.
+def named(node: ast.AST) -> str:
+    """`tl.math.exp2`; nothing where it is not one of Triton's."""
+    if isinstance(node, ast.Name):
+        return node.id if node.id in ROOTS else ""
+    above = named(node.value) if isinstance(node, ast.Attribute) else ""
+    return above and f"{above}.{node.attr}"
 
-    Args:
-        first: of each of these lists one is taken, the one that brings most.
-    """
+
+def fewest(files: Iterable[Path], seen: Iterable[Path]) -> list[Path]:
+    """Of some files so few that all which any of them uses stands in them, or in what is seen elsewhere."""
     uses = {path: used(path) for path in files}
     left = frozenset().union(*uses.values()).difference(*map(used, seen))
     taken: list[Path] = []
-    choices = iter([*first])
-    while (among := next(choices, None)) or left:
-        # Of what a line brings: long files take long.
-        best = max(among or uses, key=lambda path: (len(uses[path] & left) / path.stat().st_size, path.name))
-        taken.append(best)
-        left -= uses[best]
+    while left:
+        # By what a byte brings: long files take long.
+        taken.append(max(uses, key=lambda path: (len(uses[path] & left) / path.stat().st_size, path.name)))
+        left -= uses[taken[-1]]
     return taken
