@@ -31,7 +31,7 @@ from grader.course.catalog import Day
 from grader.grading.grade import versions
 from grader.performance.predict.reference_predictions import bar_name
 from grader.performance.timing.stopwatch import own_stream
-from tools.measured import record
+from tools.measure import record
 from tools.table import NONE
 
 KEPT = catalog.ROOT / "tests" / "peers.jsonl"  # the times that the page shows

@@ -128,9 +128,8 @@ def test_in_a_clone_the_next_command_names_what_is_left(tmp_path: Path) -> None:
         for words in ("tried_out --after 15", "--day tried_again")
     ]
     python(clone, "ruff", "check", "-q", *re.findall(r"^  (\S+)$", "".join(printed), re.MULTILINE))
-    following = [
-        re.search(r'Next: ./track dev test (.*) -k "(.*) or syllabus or table"   names', text) for text in printed
-    ]
+    asked = r'Next: ./track dev test (.*) -k "(.*) or syllabus or table"   names'
+    following = [re.search(asked, text) for text in printed]
     assert [found and found[2] for found in following] == ["extras/tried_out", place]
     assert following[0]
     words = [*following[0][1].split(), "-k", f"extras/tried_out or {place} or syllabus"]
