@@ -116,12 +116,9 @@ class Walked:
 
     Attributes:
         overruns: those that lay beside it.
-        redrawn: the line on which the last program of a launch draws the random numbers of its first; 0 where
-            none does.
     """
 
     overruns: list[Overrun]
-    redrawn: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -79,7 +78,7 @@ def begin(session: Session) -> Future[list[Told]] | None:
     asked = [question(session, *pair) for pair in _chosen(session)]
     # What is given numbers alone launches nothing.
     questions = [one for one in asked if any("dtype" in spec for spec in one[1]["arguments"])]
-    return ThreadPoolExecutor(1).submit(_answers, session, questions)
+    return session.background.submit(_answers, session, questions)
 
 
 def _chosen(session: Session) -> list[Asked]:
@@ -170,10 +169,18 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     """
     if recipe["tuned"]:
         return json.dumps([recipe, case], sort_keys=True)
-    words = json.dumps(recipe.get("arguments", {}), sort_keys=True)
-    numbers = r'(?<=[ \[])-?\d+(?=[,\]}])|(?<="aligned": )\w+|(?<="text": ")[^"]*'
-    rest = [recipe.get(name) for name in ("kernel", "options", "unknown")]
-    return re.sub(numbers, "0", words) + json.dumps(rest)
+    words = [_numberless(recipe.get("arguments", {}))]
+    words += [recipe.get(name) for name in ("kernel", "options", "unknown")]
+    return json.dumps(words, sort_keys=True)
+
+
+def _numberless(word: Any) -> Any:
+    """An argument as a recipe has it, without its numbers and its alignment."""
+    if isinstance(word, dict):
+        return {name: _numberless(one) for name, one in word.items() if name not in ("aligned", "text")}
+    if isinstance(word, list | tuple):
+        return [_numberless(one) for one in word]
+    return 0 if type(word) is int else word
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:

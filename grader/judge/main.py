@@ -51,6 +51,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         suite = Suite(session, events)
         suite.run()
         session.close()
+        session.background.shutdown(wait=False, cancel_futures=True)
         if session.ahead:
             session.ahead.stop()
         session.evaluators.drop_walkers()

@@ -74,7 +74,9 @@ class Session:
         self.evaluators = Evaluators(request, parent, self.load)
         self.printed = bytearray()
         self.confined: Confined | None = None
+        self.background = ThreadPoolExecutor(1)  # asks what the cases do not wait for
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
+        self.foreseen: dict[str, Future[Any]] = {}  # by bar, in the background: speed/predict_call.py
         self.evaluated: Any = None  # on a GPU, in the background: checks/small_cases_on_evaluator.py
         # Huge cases, walked in the background: checks/huge_case_addresses.py
         self.walked: dict[str, Future[Any]] = {}

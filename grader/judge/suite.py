@@ -35,6 +35,7 @@ from grader.judge.checks import (
 )
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
+from grader.judge.speed import predict_call
 from grader.verdict import HARMLESS, Check, Outcome
 from grader.wire import Channel, Closed
 
@@ -117,6 +118,7 @@ def _imports(session: Session) -> None:
     session.ahead = compile_ahead.begin(session)
     import_check.check(session)
     session.acceptance = compile_check.begin(session)
+    predict_call.begin(session)
     if session.device == "cuda" and len(os.sched_getaffinity(0)) >= MANY:
         small_cases_on_evaluator.begin(session)
         huge_case_addresses.begin(session)

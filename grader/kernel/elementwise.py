@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.kernel import number_formats
-from grader.kernel.libdevice import CONVERSIONS, FUNCTIONS
+from grader.kernel.libdevice import CONVERSIONS, FUNCTIONS, by_torch
 from grader.kernel.number_formats import NARROW, UNSIGNED, Array
 from grader.kernel.ttir import Operation, Uncompilable, Unevaluated
 
@@ -67,11 +66,6 @@ def _fused(a: Array, b: Array, c: Array) -> Array:
     return (a.astype(np.float64) * b + c).astype(a.dtype)
 
 
-def _erf(x: Array) -> Array:
-    with _disable_current_modes():  # it is no work of the launcher's
-        return torch.erf(torch.from_numpy(np.ascontiguousarray(x))).numpy()
-
-
 PLAIN: dict[str, Compute] = {
     **{"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply},
     **{"arith.divsi": _divided, "arith.remsi": _remainder, "tt.mulhiui": _high},
@@ -90,7 +84,7 @@ PLAIN: dict[str, Compute] = {
     **{"math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan},
     **{"math.sqrt": np.sqrt, "tt.precise_sqrt": np.sqrt, "math.absf": np.abs, "math.absi": np.abs},
     **{"math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc, "math.roundeven": np.rint},
-    **{"math.erf": _erf, "math.tanh": np.tanh, "math.fma": _fused, "math.powf": np.power},
+    **{"math.erf": by_torch(torch.erf), "math.tanh": np.tanh, "math.fma": _fused, "math.powf": np.power},
     "math.rsqrt": lambda x: (1 / np.sqrt(x.astype(np.float64))).astype(x.dtype),
     "math.copysign": np.copysign,
 }

@@ -79,7 +79,7 @@ class Metering:
                 self._call(walk, header, arguments)
         except Exception as error:
             return Failed(error_messages.describe(error, self.runner.path), walk.bounds.report()), []
-        return Walked(walk.bounds.report(), walk.redrawn), []
+        return Walked(walk.bounds.report()), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

@@ -83,8 +83,9 @@ def repetition(keep: torch.Tensor) -> tuple[int, float] | None:
     if count < ENOUGH or rate in (0.0, 1.0):
         return None
     centred = keep.double() - rate
-    spectrum = torch.fft.rfft(centred, n=2 * count)
-    sums = torch.fft.irfft(spectrum.abs() ** 2, n=2 * count)[1 : min(count - ENOUGH // 2, LAGS) + 1]
+    padded = 1 << (2 * count).bit_length()  # a length with a large prime in it takes ten times as long
+    spectrum = torch.fft.rfft(centred, n=padded)
+    sums = torch.fft.irfft(spectrum.abs() ** 2, n=padded)[1 : min(count - ENOUGH // 2, LAGS) + 1]
     pairs = count - torch.arange(1, len(sums) + 1, dtype=torch.float64)
     spread = rate * (1 - rate)
     allowed = bound(pairs * spread**2, max(rate, 1 - rate) ** 2)

@@ -25,7 +25,6 @@ from grader.pass_requirements import HUGE
 from grader.runner_answers import Failed
 from grader.runner_measurements import Walked
 
-COUNTED = 1 << 32  # numbers of 32 bits
 CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's
 Report = tuple[Failed | Walked, tuple[Any, ...]]  # of a walk, and its arguments, which have no memory
 
@@ -54,14 +53,6 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
     if report.overruns:
         passed = any(one.turned for one in report.overruns)
         raise session.weighed(challenge, "int32_overflow" if passed else by_size, _astray(report.overruns))
-    if report.redrawn:
-        said = (
-            f"On line {report.redrawn} the last program of a launch draws the random numbers of the first. "
-            "Every element needs a counter of its own: count elements in int64."
-        )
-        failed = CheckFailed("failed", {"reason": said}, (said, f"the counter on line {report.redrawn}"))
-        cut = max(tensor.numel() for tensor in tensors) > COUNTED
-        raise session.weighed(challenge, "int32_overflow" if cut else by_size, failed)
 
 
 def begin(session: Session) -> None:

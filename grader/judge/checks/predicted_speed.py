@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.diagnosis.addresses import decided, placed
 from grader.diagnosis.block_sizes import fixed
 from grader.judge.failures import NotMeasured, failed, torch_worked
 from grader.judge.session import Session
-from grader.judge.speed.compile_for_gpu import Wanted
-from grader.judge.speed.predict_call import foresee
+from grader.judge.speed.predict_call import foreseen
 from grader.operator_memory_effects import FILLED, WHOLE_FILLS
 from grader.performance.meter.counts import LaunchCounts, Site
 from grader.performance.predict import speed_facts
@@ -35,7 +33,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     """
     if challenge.on_gpu_alone:
         raise NotMeasured("needs a GPU")
-    call, _ = foresee(session, challenge, speed, Wanted(datasheets.USUAL))
+    call = foreseen(session, challenge, speed)
     _does_the_work(call, challenge, speed, session.evidence.source)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference and not call.at_least:

@@ -1,8 +1,12 @@
-"""One call at full size without a GPU: its launches counted in one process, compiled in another."""
+"""One call at full size without a GPU: its launches counted in one process, compiled in another.
+
+Of a grading this is begun while the cases run, once the compiler is done with what these launch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import torch
@@ -10,9 +14,9 @@ import torch
 from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
 from grader.diagnosis.block_sizes import fixed
-from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted, build
 from grader.judge.speed.full_size_inputs import hollow_inputs, other_cases
@@ -28,6 +32,35 @@ OTHERWISE = 1.67  # times the ideal bytes, where the day's bar is torch's speed:
 
 
 Seen = tuple[Call, list[str]]  # a call, and the code of each of its launches
+
+
+def begin(session: Session) -> None:
+    """Start predicting every bar of a grading without a GPU."""
+    for challenge in session.challenges if session.device == "cpu" and session.timed else ():
+        for speed in () if challenge.on_gpu_alone else challenge.speeds:
+            name = _name(session, challenge, speed)
+            session.foreseen[name] = session.background.submit(_unless_failed, session, challenge, speed)
+
+
+def foreseen(session: Session, challenge: Challenge, speed: Speed) -> Call:
+    """What was begun, for the usual GPU.
+
+    Raises:
+        CheckFailed, NotMeasured: as `foresee`.
+    """
+    call: Call = session.foreseen[_name(session, challenge, speed)].result()
+    return call
+
+
+def _name(session: Session, challenge: Challenge, speed: Speed) -> str:
+    return bar_name(session.stem, challenge.entry, speed.case.id, speed.part)
+
+
+def _unless_failed(session: Session, challenge: Challenge, speed: Speed) -> Call:
+    if session.evidence.failed:  # the check is not reached, and whoever looks for the reason wants the core
+        raise NotMeasured("a case failed")
+    torch.set_num_threads(1)  # of this thread, too
+    return foresee(session, challenge, speed, Wanted(datasheets.USUAL))[0]
 
 
 def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted) -> Seen:
@@ -57,7 +90,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         call = _call(challenge, speed, arguments, wanted, counted, [compiled for compiled, _ in built])
         return call, [code for _, code in built]
 
-    reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
+    reference = ours(_name(session, challenge, speed))
     handed = fixed(session.evidence.source, session.evidence.given)
 
     def rank(one: Seen) -> tuple[bool, float]:
@@ -113,13 +146,11 @@ def _call(
 
 def _counted(session: Session, request: dict[str, Any], blobs: Any) -> Metered:
     try:
-        session.load(session.fresh_runner())
-        assert session.runner is not None
-        report, _ = session.runner.ask(request, Metered, blobs, timeout=session.request.call_timeout)
-    except (RunnerLost, CheckFailed) as lost:
+        with closing(session.evaluators.runner()) as runner:
+            ask_to_load(runner, session.request)
+            report, _ = runner.ask(request, Metered, blobs, timeout=session.request.call_timeout)
+    except RunnerLost as lost:
         raise NotMeasured(f"no prediction: at full size {lost}") from None
-    finally:
-        session.close()
     if isinstance(report, Failed):
         fault = report.fault
         if fault.kind in ("bounds", "compile", "grid", "launcher") or fault.too_large:

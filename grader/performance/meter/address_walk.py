@@ -47,14 +47,8 @@ class Walked(Sampled):
         step, whole = super()._made(operation), WRAPS.get(operation.name)
         file, _ = next(self.places.lines(operation.place), ("", 0))
         line, ins, outs = self.places.site(operation.place, []).line, operation.ins, operation.outs
-        if file == random.__file__:  # all that wraps there is meant to
-
-            def drawing(batch: Batch) -> None:
-                step(batch)
-                self.walk.draws |= {(line, factor) for slot in ins for factor in batch[slot].ravel().tolist()}
-
-            return drawing if operation.name == "tt.mulhiui" else step
-        if not whole or operation.gives[-1].element != "i32":
+        # What wraps in random numbers is meant to.
+        if not whole or operation.gives[-1].element != "i32" or file == random.__file__:
             return step
 
         def followed(batch: Batch) -> None:
@@ -74,16 +68,12 @@ class Walk(Addresses):
 
     Attributes:
         turned: lines on which a number of the running program passed 2³¹ in int32.
-        draws: lines, and what it multiplies there in rounds of Philox: words of the counter, and what comes
-            of them. Of two counters all of it is alike, or next to nothing.
-        redrawn: a line on which the last program of a launch draws the random numbers of the first one.
     """
 
     def __init__(self, path: str, handed: dict[str, Any]) -> None:
         super().__init__(path)
         self.path, self.handed, self.loops = path, handed, Loops()
         self.turned = set[int]()
-        self.draws, self.steered, self.redrawn = set[tuple[int, int]](), False, 0
         self.kernels: dict[Machine, Walked] = {}
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
         self.spent = self.left = 0.0
@@ -104,9 +94,7 @@ class Walk(Addresses):
         self.left -= 1 + access.addresses.size / LANES
         if self.left < 0:
             raise Cut
-        home = self.home(access, self.turned)
-        self.steered |= access.kind == "load" and not access.floats and access.size >= 4
-        return home
+        return self.home(access, self.turned)
 
     def _walk(self, launching: Launching) -> None:
         grid, named = launching.grid(), launching.named()
@@ -116,17 +104,9 @@ class Walk(Addresses):
         program = partial(self.kernels[ready.machine].one, ready, grid, self)
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
         self.launch(regions_of(named, self.handed), whole=math.prod(grid) <= LEAST)
-        drawn = list[set[tuple[int, int]]]()
         for turn, number in enumerate(telling(grid, lengths)):
             if turn < LEAST or self.spent < CALL:
                 self._follow(program, number)
-                # Integers in memory, whose values no walk knows, may be the counter.
-                drawn.append(set() if self.steered else self.draws)
-        if len(drawn) > 1:
-            last, first, *_ = drawn
-            # A few that are alike may be of lanes behind the end of a row, whose numbers are thrown away.
-            if 2 * len(last & first) > len(first):
-                self.redrawn = self.redrawn or min(last & first)[0]
 
     def _follow(self, program: Callable[[int], None], number: int) -> None:
         """Run one program.
@@ -141,7 +121,6 @@ class Walk(Addresses):
         self.program()
         self.loops.reset()
         self.turned.clear()
-        self.draws, self.steered = set(), False
         try:
             program(number)
         except Cut:

@@ -20,6 +20,7 @@ LIMITS = {
     "products": "products of tiles",
     "instructions": "how many instructions it issues",
     "spills": "spilled registers",
+    "in turn": "loads and products that take turns",
     "atomics": "how many atomics queue for one address",
     "starts": "how many programs there are to start",
 }

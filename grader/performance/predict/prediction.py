@@ -21,6 +21,8 @@ LIMITED = {
     "one program": "the program that has most to do takes that long by itself",
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
     "instructions": "issuing its instructions takes that long",
+    "in turn": "its loop loads and multiplies in turn: Triton asks for tiles ahead in a `for` alone, with "
+    "num_stages of 2 or more, where lanes load 4 bytes or more side by side",
     "spills": "its registers lie in memory",
     "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
     "starts": "there are so many programs that starting them takes that long: let each do more",
@@ -53,6 +55,7 @@ class Compiled:
         return Built(
             resident=max(self.facts["resident"], 1),
             matrix=self.facts["matrix"] > 0,
+            pipelined=pipelined > 0,
             warpgroup=self.facts["warpgroup"] > 0,
             overlapped=stages,
             warps=self.facts["warps"],

@@ -25,6 +25,7 @@ REACHED = 0.9  # of the data sheet's bandwidth, at best
 PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
 ATOMIC = 6.5  # an atomic addition to a sector costs so many
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
+ALONE = 0.1  # of the time of products, up to which what is computed in between is nothing
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
 
 
@@ -36,6 +37,7 @@ class Built:
         resident: programs that an SM holds at once.
         matrix: whether tl.dot became matrix instructions.
         warpgroup: whether four warps together issue them.
+        pipelined: whether a loop asks for its tiles before it needs them.
         overlapped: rounds of a loop that are under way at once.
         spilled: bytes of a program's registers that lie in memory.
         warps: of a program.
@@ -44,6 +46,7 @@ class Built:
 
     resident: int = 8
     matrix: bool = True
+    pipelined: bool = True
     overlapped: int = 1
     spilled: int = 0
     warpgroup: bool = True
@@ -62,7 +65,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     steps = max(launch.mean_rounds, 1.0)
     units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
     between, products = units.pop("float", 0.0), launch.flops / (tensor * 1e12 * busy)
-    return {
+    found = {
         "memory": sum(one.bytes for one in traffic(launch, gpu, built.resident)) / (gpu.dram * 1e9 * REACHED),
         "L2": _l2_bytes(launch) / (gpu.l2 * 1e9),
         "one program": max(
@@ -77,6 +80,17 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
         "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
+    # What an attention kernel computes in between hides its loads.
+    alone = built.matrix and between < ALONE * products
+    return found | {"in turn": _in_turn(found, built.resident) if alone and not built.pipelined else 0.0}
+
+
+def _in_turn(found: dict[str, float], resident: int) -> float:
+    """A program loads, stores to shared memory and multiplies, one after another; what else its SM holds
+    hides the shorter parts of it.
+    """
+    parts = [found[name] for name in ("L2", "instructions", "products")]
+    return max(parts) + (sum(parts) - max(parts)) / resident
 
 
 def _queue(launch: LaunchCounts) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from grader.performance.meter.address_walk import TURN, telling
@@ -54,12 +53,6 @@ def rows(x_ptr, n, cols, BLOCK: tl.constexpr):
         tl.store(x_ptr + at + tl.arange(0, BLOCK), 1.0)
 
 @triton.jit
-def drawn(x_ptr, seed, n, apart, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    u = tl.rand(seed + tl.program_id(0) * apart, offs % n)
-    tl.store(x_ptr + offs % 64, u)
-
-@triton.jit
 def listed(list_ptr, x_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     there = tl.load(list_ptr + offs, mask=offs < n, other=-1)
@@ -107,18 +100,3 @@ except OutOfBounds:
 """
     )
     assert out == "True ['tl.store(x_ptr + at + tl.arange(0, BLOCK), 1.0)', 'at = row * cols']\n"
-
-
-@pytest.mark.parametrize(("n", "apart", "told"), [("2**20", 0, ""), ("64", 0, "u = tl.rand"), ("64", 1, "")])
-def test_programs_that_draw_the_same_numbers_are_told_of(n: str, apart: int, told: str) -> None:
-    """Where both the counter and the key are the same."""
-    out = printed(
-        SETUP
-        + KERNELS
-        + f"""
-walked(drawn, (8,), torch.zeros(64), 7, {n}, {apart}, BLOCK=64)
-line = walk.redrawn
-print(open(__file__).read().splitlines()[line - 1].split("(")[0].strip() if line else "")
-"""
-    )
-    assert out == f"{told}\n"

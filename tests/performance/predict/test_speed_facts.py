@@ -267,3 +267,17 @@ def test_a_call_whose_products_were_not_all_seen_is_not_compared(counted: float,
     """None at all are no products of tl.dot: another gate tells of that."""
     found = profile(call(copy(flops=counted), flops=1e9))
     assert bool(found) is whole
+
+
+def test_where_no_tile_is_asked_for_ahead_a_program_loads_and_multiplies_in_turn() -> None:
+    flops, loads = 137.4e9, [Site("load", 8, "a", 2, 2, 64 * 512, 0, 0, 1.6e9, 1.6e9, 1.644e9 / 32)]
+    tiles = copy(programs=512, sites=loads, flops=flops, dots=9.0, dot_line=8, mean_rounds=64.0)
+    facts = {"matrix": 4, "warpgroup": 4, "resident": 1, "warps": 8, "copies": 36}
+    ahead = call(tiles, facts=facts, flops=flops)
+    assert ahead.limits() == ["L2"]
+    waits = call(tiles, facts={**facts, "copies": 0}, flops=flops)
+    assert waits.limits() == ["in turn"]
+    assert waits.us == pytest.approx(205 + 198, rel=0.03)
+    several = call(tiles, facts={**facts, "copies": 0, "resident": 4}, flops=flops)
+    assert several.us < waits.us
+    assert "loads and multiplies in turn" in failing(waits, 120.0)["time"].says
