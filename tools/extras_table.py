@@ -39,7 +39,7 @@ All times are milliseconds; `self_attention` and `write_the_test` have no bar.
   8192³, whichever takes longer. *needed* is the slowest time that passes.
 - *mistakes* are planted ones that the grader caught, of a bug hunt all sets of its bugs among them.
 
-[Gluon beside its peers](GLUON.md): products and attention over more shapes, in Triton, in Gluon, by torch,
+[Gluon beside its peers](../GLUON.md): products and attention over more shapes, in Triton, in Gluon, by torch,
 cuBLAS, cuDNN and FlexAttention.
 
 | extra | bar | limit | ours | right | laggards | torch | compile | Liger | needed | mistakes |

@@ -24,7 +24,7 @@ at {copy:,.0f} GB/s, its 8192³ products at {products} TFLOP/s (fp32: 4096³).
 `of limit` is the share of what this GPU could do at best: the bytes that must move at the rate of its copy,
 or the operations at that of its product, whichever takes longer. `×` is the time of a peer over ours, so
 above 1 ours is faster: torch's eager mode, `torch.compile`, the fastest library, by name, and an extra in
-Gluon that does the same ([more of it](extras/GLUON.md)). `of best torch` is that of the faster of the first
+Gluon that does the same ([more of it](GLUON.md)). `of best torch` is that of the faster of the first
 two; – stands where a peer was not timed in that run. `by the clock` counts the launches from Python, too, of
 ours and of torch's eager mode. Made by `track dev table --write` from [what was
 measured](../tests/measured.jsonl); only what stands below the table is typed by hand.
@@ -41,7 +41,7 @@ BOTTOM = """
   splits took 17.2 to 24.7. By the clock they took 25 and 36: from Python to the launch of an empty kernel,
   with as many arguments, Triton needed 29.
 - **Days 28, 32, 34 and 35.** cuDNN's attention gives the warps of a program different work. On a Hopper GPU
-  Triton 3.6 does not; [Gluon](extras/GLUON.md) does where you say so, and is faster than cuDNN in day 32's
+  Triton 3.6 does not; [Gluon](GLUON.md) does where you say so, and is faster than cuDNN in day 32's
   case. Our solutions stay in Triton, which older GPUs run as well.
 """
 NONE = "–"

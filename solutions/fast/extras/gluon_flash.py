@@ -9,8 +9,8 @@ global memory, and numbers go from long rows to short ones.
 
 On an H200, 16 heads in fp16 and 1k, 4k and 16k tokens, it took 0.81, 0.82 and 0.84 of the plain one's time
 for d = 64, and 0.90, 0.95 and 0.97 for d = 128; causal 0.83, 0.82 and 0.83, and 0.86, 0.91 and 0.94. The same
-causal tiles dealt out beforehand took 1.03 to 1.16 times as long as drawn ones. solutions/extras/GLUON.md has
-it beside cuDNN.
+causal tiles dealt out beforehand took 1.03 to 1.16 times as long as drawn ones. solutions/GLUON.md has it
+beside cuDNN.
 
 FlashAttention-3 (Shah et al., 2024, arXiv:2407.08608) has all three.
 """
