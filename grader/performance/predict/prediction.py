@@ -177,8 +177,6 @@ def cause(call: Call, index: int) -> str:
     """Why the launch takes the time that is predicted."""
     launch, limit = call.launches[index], call.limits()[index]
     facts = call.compiled[index].facts
-    if launch.kept:
-        return "its autotuner kept what it chose for another problem: its key does not tell the two apart"
     if limit == "L2" and sum(site.useful for site in launch.sites) < UNUSED * launch.moved:
         return "most of what it moves are unused parts of sectors"
     if limit == "products" and facts and not facts["matrix"]:
