@@ -56,7 +56,6 @@ class Compiled:
             resident=max(self.facts["resident"], 1),
             matrix=self.facts["matrix"] > 0,
             pipelined=pipelined > 0,
-            warpgroup=self.facts["warpgroup"] > 0,
             overlapped=stages,
             warps=self.facts["warps"],
             code=[Stretch(**stretch) for stretch in self.facts["code"]],
