@@ -111,8 +111,6 @@ def _meant(day: Day, found: Mapping[str, Measured]) -> dict[str, list[str]]:
     """By bar the laggards that are slower there, beside ours, than on the day's other bars."""
     meant: dict[str, list[str]] = {}
     for laggard in planted.laggards(day):
-        if laggard.behind:
-            continue
         times = {
             bar: results[laggard.name].us / results["ours"].us
             for bar, results in found.items()

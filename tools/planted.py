@@ -132,7 +132,6 @@ class Laggard:
         unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
         stores: an intermediate tensor, by which it fails `memory` on a GPU before it is timed there, and
             without one, where it is so large that it shows.
-        behind: slow only behind other problems, which a grading has and a measurement has not.
     """
 
     name: str
@@ -140,7 +139,6 @@ class Laggard:
     file: str = ""
     unseen: str = ""
     stores: bool = False
-    behind: bool = False
 
     def source(self, day: Day) -> str:
         return (

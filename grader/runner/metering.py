@@ -1,6 +1,6 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
-meter  {entry, arguments, of, part, gpu, upstream, others, but, lighter}  → Metered   (see meter/counts.py)
+meter  {entry, arguments, of, part, gpu, upstream, but, lighter}  → Metered   (see meter/counts.py)
 walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/address_walk.py)
 trace  {entry, arguments, of}             → Traced    (see access_trace.py)
 
@@ -10,7 +10,6 @@ walked, but to walk again.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import resource
 from itertools import zip_longest
@@ -61,8 +60,6 @@ class Metering:
         meter = Meter(counter, self._by_name(header, arguments), gpu, hollow.made)
         choosing = tuned(meter, gpu, header["but"], header["lighter"])
         with meter.installed(), choosing, pretended(gpu), hollow:
-            if self._tunes():
-                self._tune(meter, header, blobs)
             made = tensors_in(self._call(meter, header, arguments))
         results = [(tensor.untyped_storage().data_ptr(), tensor.nbytes) for tensor in made]
         return Metered(meter.launches, results), []
@@ -105,14 +102,6 @@ class Metering:
 
     def _tunes(self) -> bool:
         return any(isinstance(value, Autotuner) for value in vars(self.runner.module).values())
-
-    def _tune(self, meter: Meter, header: dict[str, Any], blobs: list[bytearray]) -> None:
-        """Let autotuners choose for other problems first, as they do wherever a kernel is used twice."""
-        meter.paused = True
-        for specs in header["others"]:
-            with contextlib.suppress(Exception):  # whether these are computed rightly is another check's
-                getattr(self.runner.module, header["entry"])(*unpack_arguments(specs, blobs, "cpu"))
-        meter.paused, meter.spent = False, 0.0
 
     def _call(self, meter: Meter | Walk, header: dict[str, Any], arguments: list[Any]) -> list[Any]:
         """The part of the call that is judged, and its results; what comes before it is not counted."""

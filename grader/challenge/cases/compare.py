@@ -121,19 +121,23 @@ def rows(tensor: torch.Tensor) -> torch.Tensor:
         few = -(-SHORT_ROW // width)
     count = flat.numel() // width
     run = next((run for run in range(few, 2 * few) if not 0 < count % run * width < least), few) * width
-    return torch.nn.functional.pad(flat, (0, -flat.numel() % run)).reshape(-1, run)
+    left = -flat.numel() % run
+    return (torch.nn.functional.pad(flat, (0, left)) if left else flat).reshape(-1, run)
 
 
 def errors(out: torch.Tensor, exact: torch.Tensor) -> tuple[float, torch.Tensor]:
     """Relative error over the whole and per row, where both are finite."""
     out = readable(out)
-    finite = out.isfinite() & exact.isfinite()
-    exact = torch.where(finite, exact, 0.0)
-    difference = torch.where(finite, out.double() - exact, 0.0)
+    difference = out.double() - exact
+    apart = float(difference.norm())
+    if not math.isfinite(apart):
+        finite = out.isfinite() & exact.isfinite()
+        exact, difference = torch.where(finite, exact, 0.0), torch.where(finite, difference, 0.0)
+        apart = float(difference.norm())
     size, wrong = rows(exact).norm(dim=1), rows(difference).norm(dim=1)
     whole = float(exact.norm())
     floor = max(NEGLIGIBLE * whole / math.sqrt(max(len(size), 1)), 1e-300)
-    return float(difference.norm()) / max(whole, 1e-300), wrong / size.clamp(min=floor)
+    return apart / max(whole, 1e-300), wrong / size.clamp(min=floor)
 
 
 def relative(finding: Finding) -> float:

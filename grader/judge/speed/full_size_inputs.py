@@ -57,20 +57,6 @@ def _left(view: torch.Tensor) -> torch.Tensor:
     return torch.empty(0, dtype=view.dtype).set_(memory, offset, view.shape, view.stride())
 
 
-def other_cases(challenge: Challenge, case: Case) -> list[Case]:
-    """A small problem, and that with each size of `case` in turn: what an autotuner may have met before."""
-    small = [
-        other.sizes
-        for other in challenge.cases
-        if other.sizes.keys() == case.sizes.keys() and all(other.sizes.values()) and not other.gpu
-    ]
-    if not small:
-        return []
-    changed = [{name: size} for name, size in case.sizes.items() if size != small[0][name]]
-    sizes = [{**small[0], **one} for one in [{}, *changed]]
-    return [Case(dtype=case.dtype, **other) for other in sizes if other != case.sizes]
-
-
 def hollow_inputs(
     challenge: Challenge,
     case: Case,

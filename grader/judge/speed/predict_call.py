@@ -19,7 +19,7 @@ from grader.diagnosis.block_sizes import fixed
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted, build
-from grader.judge.speed.full_size_inputs import hollow_inputs, other_cases
+from grader.judge.speed.full_size_inputs import hollow_inputs
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.predict.prediction import Call, Compiled
 from grader.performance.predict.reference_predictions import bar_name, ours
@@ -73,14 +73,11 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     blobs: list[memoryview] = []
     seed = session.request.seed
     arguments, specs = hollow_inputs(challenge, speed.case, seed, blobs)
-    tuned = b"autotune" in session.request.source
-    cases = other_cases(challenge, speed.case) if tuned else []
-    others = [hollow_inputs(challenge, case, seed, blobs)[1] for case in cases]
     of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
     but: list[dict[str, Any]] = []
     lighter: dict[str, float] = {}
     request: dict[str, Any] = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of}
-    request |= {"part": speed.part, "upstream": speed.case.upstream, "others": others, "but": but}
+    request |= {"part": speed.part, "upstream": speed.case.upstream, "but": but}
     request["lighter"] = lighter
     request["gpu"] = datasheets.sheet(wanted.gpu)
 
@@ -101,7 +98,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     for _ in range(OTHERS):
         spilled = _spilled(last[0])
         slow, _ = rank(last)
-        given_up = spilled or [launch for launch in last[0].launches if slow and not launch.kept]
+        given_up = spilled or [launch for launch in last[0].launches if slow]
         given_up = [launch for launch in given_up if launch.config and launch.config not in but]
         if not given_up:  # or there is none besides
             break

@@ -20,7 +20,6 @@ REGISTERS = 65536  # of an SM
 ACCESS = re.compile(r"\b(ld|st)\.global(?:\.[a-zA-Z][\w:]*)*?(?:\.v(\d))?\.[bufs](\d+)\b")
 COPY = re.compile(r"cp\.async\.c[ag]\.shared\.global[^;]*?\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)")
 MATRIX = re.compile(r"\b(?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)")
-WARPGROUP = re.compile(r"\b(?:wgmma\.mma_async|tcgen05\.mma)")
 DIVIDE = re.compile(r"\b(?:div|rem)\.[su]64\b")
 
 
@@ -36,7 +35,7 @@ class Facts:
         occupancy: warps on an SM, of those that it could hold.
         loads, stores: instructions in the code by the bytes that each lane moves; copies to shared memory
             count as loads.
-        matrix: matrix instructions in the code; `warpgroup` those of them that four warps issue together.
+        matrix: matrix instructions in the code.
         doubles: fp64 arithmetic in the code; the first of it is made from `double_line`.
         divisions: of 64-bit integers, each a loop of its own.
         tma: copies by the tensor memory accelerator.
@@ -55,7 +54,6 @@ class Facts:
     loads: dict[int, int] = field(default_factory=dict)
     stores: dict[int, int] = field(default_factory=dict)
     matrix: int = 0
-    warpgroup: int = 0
     doubles: int = 0
     double_line: int = 0
     divisions: int = 0
@@ -93,7 +91,6 @@ def facts(kernel: object, gpu: Gpu) -> Facts:
         loads=dict(widths["ld"] + copied),
         stores=dict(widths["st"]),
         matrix=len(MATRIX.findall(ptx)),
-        warpgroup=len(WARPGROUP.findall(ptx)),
         doubles=len(doubles),
         double_line=next((min(lines) for lines in doubles if lines), 0),
         divisions=len(DIVIDE.findall(ptx)),

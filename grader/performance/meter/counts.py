@@ -109,7 +109,6 @@ class LaunchCounts:
         uneven: largest over mean of the operations for one tile, where programs take several in turn.
         scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
             start as the other from its end.
-        kept: an autotuner took for it what it had chosen for another problem.
         config: what an autotuner chose for it among several, as keywords.
         guessed: which one it would choose is not known: some of them were not counted whole.
         recipe: how to compile it (see performance/compiler/recipe.py).
@@ -135,7 +134,6 @@ class LaunchCounts:
     heaviest_flops: float = 0.0
     uneven: float = 1.0
     scatter: float = 1.0
-    kept: bool = False
     config: dict[str, Any] = field(default_factory=dict)
     guessed: bool = False
     recipe: dict[str, Any] = field(default_factory=dict)

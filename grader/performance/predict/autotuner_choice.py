@@ -21,7 +21,7 @@ BEHIND = 1e6  # seconds: a config that was not counted whole comes behind all th
 def tuned(
     meter: Meter, gpu: Gpu, but: Sequence[dict[str, Any]] = (), lighter: Mapping[str, float] | None = None
 ) -> Iterator[None]:
-    """While the block runs, autotuners choose by prediction; what they kept of a paused call is noted.
+    """While the block runs, autotuners choose by prediction.
 
     Args:
         but: configs, as their keywords, that are not to be chosen where there are others.
@@ -29,7 +29,6 @@ def tuned(
     """
     tuner: Any = Autotuner
     stock, stock_run = tuner._bench, tuner.run
-    elsewhere: dict[int, int] = {}  # choices of each autotuner that other problems have made
     # Autotuners whose configs were not all counted alike: which is quicker is a guess.
     unlike = set[int]()
     tried = {True: 0.0, False: 0.0}  # work of all configs of paused calls, and of the one that is counted
@@ -37,12 +36,9 @@ def tuned(
     def run(self: Any, *args: Any, **meta: Any) -> Any:
         before = len(meter.launches)
         result = stock_run(self, *args, **meta)
-        if meter.paused:
-            elsewhere[id(self)] = len(self.cache)
         for launch in meter.launches[before:]:
             launch.config = self.best_config.all_kwargs() if len(self.configs) > 1 else {}
             launch.guessed = id(self) in unlike
-            launch.kept = len(self.cache) == elsewhere.get(id(self)) and len(self.configs) > 1
         return result
 
     def bench(self: Any, *args: Any, config: Any, **meta: Any) -> list[float]:

@@ -56,7 +56,6 @@ class Compiled:
             resident=max(self.facts["resident"], 1),
             matrix=self.facts["matrix"] > 0,
             pipelined=pipelined > 0,
-            warpgroup=self.facts["warpgroup"] > 0,
             overlapped=stages,
             warps=self.facts["warps"],
             code=[Stretch(**stretch) for stretch in self.facts["code"]],
@@ -177,8 +176,6 @@ def cause(call: Call, index: int) -> str:
     """Why the launch takes the time that is predicted."""
     launch, limit = call.launches[index], call.limits()[index]
     facts = call.compiled[index].facts
-    if launch.kept:
-        return "its autotuner kept what it chose for another problem: its key does not tell the two apart"
     if limit == "L2" and sum(site.useful for site in launch.sites) < UNUSED * launch.moved:
         return "most of what it moves are unused parts of sectors"
     if limit == "products" and facts and not facts["matrix"]:

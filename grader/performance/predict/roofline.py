@@ -36,7 +36,6 @@ class Built:
     Attributes:
         resident: programs that an SM holds at once.
         matrix: whether tl.dot became matrix instructions.
-        warpgroup: whether four warps together issue them.
         pipelined: whether a loop asks for its tiles before it needs them.
         overlapped: rounds of a loop that are under way at once.
         spilled: bytes of a program's registers that lie in memory.
@@ -49,7 +48,6 @@ class Built:
     pipelined: bool = True
     overlapped: int = 1
     spilled: int = 0
-    warpgroup: bool = True
     warps: int = 4
     code: Sequence[Stretch] = ()
 

@@ -237,5 +237,4 @@ def _time(call: Call, ours: Ours | None) -> Iterator[Fact]:
         yield Fact("time", True, f"{says}.")
         return
     slowest = max(range(len(call.launches)), key=lambda i: call.launches[i].asked)
-    launch, says = call.launches[slowest], f"{says}: {cause(call, slowest)}."
-    yield Fact("time", False, says, look_at="key=") if launch.kept else Fact("time", False, says, launch.line)
+    yield Fact("time", False, f"{says}: {cause(call, slowest)}.", call.launches[slowest].line)

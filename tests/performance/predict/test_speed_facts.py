@@ -21,7 +21,7 @@ SIZE = 2**28  # bytes of x, and of y
 FACTS: dict[str, Any] = {
     "registers": 32, "stack": 0, "shared": 0, "fits": True, "warps": 4, "stages": 3, "resident": 16,
     "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0,
-    "warpgroup": 0, "doubles": 0, "double_line": 0, "divisions": 0, "tma": 0,
+    "doubles": 0, "double_line": 0, "divisions": 0, "tma": 0,
     "copies": 0, "code": [],
 }  # fmt: skip
 LONG = {"outer": 0, "lines": [], "length": 1, "units": {"issue": 1e5}}  # instructions of a kernel
@@ -200,7 +200,7 @@ def test_a_row_that_is_read_again_comes_from_dram_if_the_rows_at_hand_do_not_fit
 def test_an_order_of_tiles_fails_once_memory_is_what_takes_the_time() -> None:
     tiles = copy(flops=1e12, dots=9.0)
     tiles.tensors["x"].fetched = 32.0 * SIZE
-    units = {"matrix": 4, "warpgroup": 4}
+    units = {"matrix": 4}
     fact = failing(call(tiles, facts=units, flops=1e12))["order"]
     assert fact.says.startswith("Programs that run at the same time share too few tiles of x: 8,590 MB of it")
     assert fact.look_at == "how a program's number becomes the numbers of its tile, and the launch"
@@ -272,7 +272,7 @@ def test_a_call_whose_products_were_not_all_seen_is_not_compared(counted: float,
 def test_where_no_tile_is_asked_for_ahead_a_program_loads_and_multiplies_in_turn() -> None:
     flops, loads = 137.4e9, [Site("load", 8, "a", 2, 2, 64 * 512, 0, 0, 1.6e9, 1.6e9, 1.644e9 / 32)]
     tiles = copy(programs=512, sites=loads, flops=flops, dots=9.0, dot_line=8, mean_rounds=64.0)
-    facts = {"matrix": 4, "warpgroup": 4, "resident": 1, "warps": 8, "copies": 36}
+    facts = {"matrix": 4, "resident": 1, "warps": 8, "copies": 36}
     ahead = call(tiles, facts=facts, flops=flops)
     assert ahead.limits() == ["L2"]
     waits = call(tiles, facts={**facts, "copies": 0}, flops=flops)
