@@ -152,7 +152,7 @@ def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
 def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> None:
     """Say how good every solution is beside its peers, from what `track dev measured` wrote.
 
-    Without FILE it is the one that is kept, tests/measured.jsonl.
+    Without FILE it is the one that is kept, tools/measured.jsonl.
     """
     from tools import measured as measuring
     from tools import table as tables

@@ -25,7 +25,7 @@ or the operations at that of its product, whichever takes longer. `×` is the ti
 above 1 ours is faster: torch's eager mode, `torch.compile`, and the fastest library, by name. `of best
 torch` is that of the faster of the first two; – stands where a peer was not timed in that run. `by the
 clock` counts the launches from Python, too, of ours and of torch's eager mode. Made by `track dev table
---write` from [what was measured](../tests/measured.jsonl); nothing here is typed by hand.
+--write` from [what was measured](../tools/measured.jsonl); nothing here is typed by hand.
 
 | day | function, case | µs | of limit | × eager | × compile | of best torch | × library | by the clock, µs |
 |---|---|---|---|---|---|---|---|---|
