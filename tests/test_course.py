@@ -29,7 +29,7 @@ from grader.performance.predict import reference_predictions
 from grader.verdict import Check, Verdict
 from tests import environments
 from tests.conftest import Grade
-from tests.styles import fewest
+from tests.styles import fewest, used
 from tools import planted
 from tools.check_planted import CHECKS, Planted, passed
 
@@ -367,6 +367,14 @@ def styles() -> list[tuple[Day, Path]]:
     """So few that all which any of them uses of Triton stands in them or in a solution that is graded."""
     of = {path: day for day in ALL for path in others(day)}
     return [(of[path], path) for path in fewest(of, [day.solution for day in graded_of("solution")])]
+
+
+def test_what_right_files_use_of_triton_is_graded() -> None:
+    solutions = [day.solution for day in graded_of("solution")]
+    seen = frozenset[str]().union(*map(used, [*solutions, *(path for _, path in styles())]))
+    some = "tl.dot(acc) tl.atomic_min tl.make_block_ptr libdevice.erfc triton.autotune(restore_value) gl.full"
+    assert set(some.split()) <= seen
+    assert {"AsyncWith", "tl.no_such_function"}.isdisjoint(seen)
 
 
 @pytest.mark.parametrize(("day", "path"), styles(), ids=called)

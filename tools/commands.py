@@ -151,7 +151,7 @@ def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
 def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> None:
     """Say how good every solution is beside its peers, from what `track dev measured` wrote.
 
-    Without FILE it is the one that is kept, tests/measured.jsonl.
+    Without FILE it is the one that is kept, tools/measured.jsonl.
     """
     from tools import extras_table, measure, table
 
@@ -173,7 +173,7 @@ def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> N
 def peers(file: Path | None, jobs: int, write: bool) -> None:
     """Time products and attention in Triton, in Gluon and by libraries, on a Hopper GPU, into FILE.
 
-    Without FILE nothing is timed: the page of what is kept in tests/peers.jsonl.
+    Without FILE nothing is timed: the page of what is kept in tools/peers.jsonl.
     """
     from tools import peers as shapes
 

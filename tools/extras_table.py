@@ -32,7 +32,7 @@ All times are milliseconds; `self_attention` and `write_the_test` have no bar.
 
 - *ours* is the solution in this folder, *right* our right kernels in another style, *laggards* right ones
   that are slow by design; each was timed in turns with its peers, by `track dev measured`, which wrote
-  [this file](../../tests/measured.jsonl).
+  [this file](../../tools/measured.jsonl).
 - *torch* is the call that the bar is set against, or the reference; *compile* is the same by torch.compile.
   *Liger* is Liger 0.8.5, in another run.
 - The *limit* is a copy of as many bytes as must move, or as many operations at the rate of a product of

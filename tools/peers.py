@@ -1,7 +1,7 @@
 """`track dev peers FILE`: products and attention in Triton, in Gluon and by libraries, on a Hopper GPU.
 
 Each shape is a case of the day that asks for it; all its kernels are timed in turns, as `track bench` times
-them. What is kept of it, tests/peers.jsonl, becomes solutions/GLUON.md.
+them. What is kept of it, tools/peers.jsonl, becomes solutions/GLUON.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from grader.performance.timing.stopwatch import own_stream
 from tools.measure import record
 from tools.table import NONE
 
-KEPT = catalog.ROOT / "tests" / "peers.jsonl"  # the times that the page shows
+KEPT = catalog.ROOT / "tools" / "peers.jsonl"  # the times that the page shows
 PAGE = catalog.ROOT / "solutions" / "GLUON.md"
 HALF, BRAIN, E4M3 = torch.float16, torch.bfloat16, torch.float8_e4m3fn
 PIPELINED = Gluon("gluon_matmul", "matmul")

@@ -27,7 +27,7 @@ above 1 ours is faster: torch's eager mode, `torch.compile`, the fastest library
 Gluon that does the same ([more of it](GLUON.md)). `of best torch` is that of the faster of the first
 two; – stands where a peer was not timed in that run. `by the clock` counts the launches from Python, too, of
 ours and of torch's eager mode. Made by `track dev table --write` from [what was
-measured](../tests/measured.jsonl); only what stands below the table is typed by hand.
+measured](../tools/measured.jsonl); only what stands below the table is typed by hand.
 
 | day | case | µs | of limit | × eager | × compile | of best torch | × library | × Gluon | by the clock, µs |
 |---|---|---|---|---|---|---|---|---|---|
