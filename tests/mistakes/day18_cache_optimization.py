@@ -40,7 +40,7 @@ mistakes = [
         "row and column of the tile are returned the wrong way round",
         {"return pid_m, pid_n": "return pid_n, pid_m"},
         "swapped",
-        at="def grouped_tile(",
+        at="return pid_n, pid_m",
     ),
     Mistake(
         "the third column of tiles is taken for the fourth",
