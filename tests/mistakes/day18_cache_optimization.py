@@ -28,7 +28,7 @@ mistakes = [
             {PID_M: "pid_m = first_pid_m + pid_in_group // num_pid_n",
              PID_N: "pid_n = pid_in_group % num_pid_n"}, "order"),
     Mistake("row and column of the tile are returned the wrong way round",
-            {"return pid_m, pid_n": "return pid_n, pid_m"}, "swapped", at="def grouped_tile("),
+            {"return pid_m, pid_n": "return pid_n, pid_m"}, "swapped", at="return pid_n, pid_m"),
     Mistake("the third column of tiles is taken for the fourth",
             {PID_N: f"{PID_N} + (pid_in_group // rows == 2)"}, "is right", at="def grouped_tile("),
     Mistake("the kernel takes row and column the wrong way round",
