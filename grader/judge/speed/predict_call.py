@@ -57,7 +57,8 @@ def _name(session: Session, challenge: Challenge, speed: Speed) -> str:
 
 
 def _unless_failed(session: Session, challenge: Challenge, speed: Speed) -> Call:
-    if session.evidence.failed:  # the check is not reached, and whoever looks for the reason wants the core
+    # The check is not reached then, and whoever looks for the reason wants the core.
+    if session.evidence.failed or session.evidence.lost:
         raise NotMeasured("a case failed")
     torch.set_num_threads(1)  # of this thread, too
     return foresee(session, challenge, speed, Wanted(datasheets.USUAL))[0]

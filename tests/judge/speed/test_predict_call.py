@@ -26,7 +26,7 @@ class Later:
 
 def grading(device: str = "cpu", timed: bool = True, failed: tuple[int, ...] = ()) -> Any:
     challenges = load_challenges(catalog.find("11").hidden_tests)
-    evidence = SimpleNamespace(failed=[*failed])
+    evidence = SimpleNamespace(failed=[*failed], lost=None)
     about = {
         "challenges": challenges,
         "device": device,
