@@ -32,6 +32,7 @@ class Candidate:
         becomes: what stands there after it.
         source: of the whole file.
         begins: where that begins which stands there, if not on that line.
+        last: the last line that it changes, of a call's arguments.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Candidate:
     becomes: str
     source: str
     begins: int = 0
+    last: int = 0
 
 
 class Candidates:
@@ -124,16 +126,17 @@ class Candidates:
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                line, before = _line(old, other), self.raw[begin:end].decode()
+                (line, *_, last), before = _changed(old, other), self.raw[begin:end].decode()
                 if line not in self.kept or line == old.lineno:
-                    yield Candidate(name, line, before, text.decode(), whole, old.lineno)
+                    yield Candidate(name, line, before, text.decode(), whole, old.lineno, last)
 
 
-def _line(old: Any, other: Any) -> int:
-    """Where the edit is: in a call the first argument that is another one."""
+def _changed(old: Any, other: Any) -> list[int]:
+    """The lines of the edit, two at least: in a call those of the arguments that are others."""
     same = isinstance(old, ast.Call) and isinstance(other, ast.Call) and old.func is other.func
     pairs = zip(old.args, other.args, strict=False) if same else ()
-    return next((was.lineno for was, becomes in pairs if was is not becomes), int(old.lineno))
+    lines = [was.lineno for was, becomes in pairs if was is not becomes] or [old.lineno]
+    return lines * 2
 
 
 def _lines(statement: ast.stmt) -> range:

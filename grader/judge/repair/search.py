@@ -27,7 +27,7 @@ from grader.challenge.loading import weight
 from grader.diagnosis.launches import involved
 from grader.diagnosis.lines import grids, launches
 from grader.diagnosis.provenance import MISPLACED, alone_behind, made_on
-from grader.diagnosis.source_context import functions, jitted, outside_kernels
+from grader.diagnosis.source_context import functions, jitted, outside_kernels, spelled
 from grader.judge.repair.candidates import Candidate, Candidates
 from grader.judge.repair.edits import KINDS
 from grader.judge.session import Session
@@ -57,7 +57,8 @@ class Repair:
     def look_at(self) -> str:
         """The line and the kind of edit: a hint, and not the edit itself."""
         says = KINDS[self.candidate.kind].says.format(it=_short(self.candidate.it))
-        return f"line {self.candidate.line}: with {says} every case that was tried is right"
+        lines = sorted({self.candidate.line, self.candidate.last or self.candidate.line})
+        return f"{spelled(lines)}: with {says} every case that was tried is right"
 
     @property
     def edit(self) -> str:

@@ -146,3 +146,12 @@ def test_lines_that_only_wrong_results_are_made_from_come_before_others() -> Non
     loads = source[: source.index("tl.load")].count("\n") + 1
     made = Candidates(source, frozenset(), alone=frozenset({loads}))
     assert made.weight(loads) > made.weight(loads + 1)
+
+
+def test_arguments_that_change_over_are_named_from_the_first_line_to_the_last() -> None:
+    source = LAUNCHER.format(line="run(\n        m,\n        n,\n        x,\n        w,\n    )")
+    turned = source.replace("m,\n        n,\n        x,\n        w", "x, w, m, n")
+    made = [one for one in Candidates(source, frozenset()) if one.kind == "arguments"]
+    (one,) = [one for one in made if ast.dump(ast.parse(one.source)) == ast.dump(ast.parse(turned))]
+    first = source[: source.index("        m,")].count("\n") + 1
+    assert (one.line, one.last) == (first, first + 3)
