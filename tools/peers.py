@@ -20,7 +20,7 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.challenge.case import SHORT
 from grader.challenge.loading import load_challenges
-from grader.cli.benchmark import ceilings, contenders, results
+from grader.cli.benchmark import contenders, measured_peaks, results
 from grader.cli.benchmark.contenders import Contender
 from grader.cli.benchmark.interleaved_timing import Turns
 from grader.cli.benchmark.libraries import Gluon
@@ -123,7 +123,7 @@ def run(file: Path, jobs: int) -> None:
     """Measures every shape; what could not be timed says so in the file."""
     _ahead(jobs)
     with own_stream():
-        machine = ceilings.measure(versions())
+        machine = measured_peaks.measure(versions())
         results.append(file, [machine])
         for family in FAMILIES:
             for case in family.cases.values():

@@ -23,7 +23,7 @@ COMPILING = (
     "triton.backends.nvidia.compiler",
     "triton.runtime.cache",
     "triton.tools.tensor_descriptor",
-    "grader.kernel.evaluation",
+    "grader.kernel.launch",
     "grader.runner.compile_server",
 )
 

@@ -50,7 +50,7 @@ def fork_judge(*, awake: bool = False) -> Waiting:
 
 def _judge(asks: Channel, events: Channel, *, awake: bool) -> None:
     from grader.judge import main
-    from grader.judge.gpu_warmup import rehearse, wake
+    from grader.judge.cuda_init import rehearse, wake
     from grader.judge.look import inspect
 
     if awake:

@@ -23,7 +23,7 @@ from grader import datasheets
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.interleaved_backward import others
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.judge.compile_check import question
+from grader.judge.background_compile import question
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder

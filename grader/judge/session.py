@@ -23,9 +23,9 @@ from grader.claim_result import Shape
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.skeleton import handed_out
 from grader.diagnosis.triton_errors import slip
+from grader.judge.cuda_init import known, wake
 from grader.judge.evaluator_runners import Evaluators
 from grader.judge.failures import CheckFailed, raised, unevaluated
-from grader.judge.gpu_warmup import known, wake
 from grader.judge.selected_cases import Asked
 from grader.pass_requirements import HAIR, WELL_INSIDE
 from grader.request import Request
@@ -75,7 +75,7 @@ class Session:
         self.printed = bytearray()
         self.confined: Confined | None = None
         self.background = ThreadPoolExecutor(1)  # asks what the cases do not wait for
-        self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
+        self.acceptance: Any = None  # of the compiler, in the background: a Future of background_compile.py
         self.foreseen: dict[str, Future[Any]] = {}  # by bar, in the background: speed/predict_call.py
         self.evaluated: Any = None  # on a GPU, in the background: checks/small_cases_on_evaluator.py
         # Huge cases, walked in the background: checks/huge_case_addresses.py

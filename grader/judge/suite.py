@@ -14,14 +14,14 @@ from typing import Any
 
 from grader.challenge import Case, Challenge, Speed
 from grader.challenge.cases.case_name_glossary import meanings
-from grader.judge import compile_ahead, compile_check
+from grader.judge import background_compile, compile_ahead
 from grader.judge.checks import (
     autotuner,
     capability,
     compilations,
-    compile_targets,
     compiles,
     correct,
+    cross_compile,
     honest,
     huge_case_addresses,
     import_check,
@@ -90,10 +90,10 @@ def planned(session: Session) -> Iterator[Planned]:
         for pair in pairs:
             name = f"edges[{asked.case_id(pair, way)}]"
             yield Planned("edges", name, partial(check, session, *pair), pair, way)
-    if compile_check.wanted(session):
+    if background_compile.wanted(session):
         yield Planned("compiles", "compiles", partial(compiles.check, session))
     for challenge, name in asked.having("targets"):
-        yield Planned("compiles", f"compiles[{name}]", partial(compile_targets.check, session, challenge))
+        yield Planned("compiles", f"compiles[{name}]", partial(cross_compile.check, session, challenge))
     yield Planned("honest", "honest", partial(honest.check, session))
     several = len(session.challenges) > 1
     for challenge in (one for one in session.challenges if one.memory and not only):
@@ -117,7 +117,7 @@ def bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
 def _imports(session: Session) -> None:
     session.ahead = compile_ahead.begin(session)
     import_check.check(session)
-    session.acceptance = compile_check.begin(session)
+    session.acceptance = background_compile.begin(session)
     predict_call.begin(session)
     if session.device == "cuda" and len(os.sched_getaffinity(0)) >= MANY:
         small_cases_on_evaluator.begin(session)

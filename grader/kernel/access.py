@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.kernel import location, number_formats
+from grader.kernel import execution_position, number_formats
 from grader.kernel.batch import Batch
 from grader.kernel.number_formats import Array
 
@@ -91,7 +91,7 @@ def accesses(batch: Batch, touch: Touch) -> Iterator[Access]:
     address = np.broadcast_to(touch.address, (batch.size, *touch.address.shape[1:])).view(np.uint64)
     mask = np.broadcast_to(True if touch.mask is None else touch.mask, address.shape)
     for number, program in enumerate(batch.programs.tolist()):
-        place = location.place(program, batch.grid)
+        place = execution_position.place(program, batch.grid)
         value = None if touch.bits is None else touch.bits[number]
-        with location.evaluated(touch.site.line, touch.site.callers, place, batch.grid):
+        with execution_position.evaluated(touch.site.line, touch.site.callers, place, batch.grid):
             yield Access(touch.kind, address[number], mask[number], touch.element, value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.kernel import location, number_formats
+from grader.kernel import execution_position, number_formats
 from grader.kernel.access import Access, Touch
 from grader.kernel.races import Races
 from grader.kernel.tensor_regions import OutOfBounds, Overrun, Region
@@ -48,7 +48,7 @@ class Bounds:
 
     def forget(self, access: Access) -> None:
         """What was noted of this line and kind is no fault of the kernel's."""
-        self.overruns.pop((access.kind, location.line(self.path)), None)
+        self.overruns.pop((access.kind, execution_position.line(self.path)), None)
 
     def record(self, home: Region, touch: Touch, lanes: Any, bits: Any, programs: Any) -> None:
         """Note what follows from lanes that lie in a tensor; the arguments are those of Races.access."""
@@ -127,13 +127,13 @@ class Bounds:
         turned: Sequence[int] = (),
     ) -> Overrun:
         """Keep one overrun a line and kind: the first seen, unless a later one is fatal."""
-        line, lanes = location.line(self.path), access.lanes
+        line, lanes = execution_position.line(self.path), access.lanes
         offsets = (lanes.astype(np.int64) - home.start) // access.size
         noted = Overrun(
             access.kind,
             home.name,
             line,
-            location.program(),
+            execution_position.program(),
             _where(home, worst, access.size, known=wrapped),
             outside,
             masked=lanes.size < access.addresses.size,
@@ -142,7 +142,7 @@ class Bounds:
             step=int(np.gcd.reduce(offsets)),
             itemsize=access.size,
             wrapped=wrapped,
-            callers=location.callers(self.path),
+            callers=execution_position.callers(self.path),
             turned=[*turned],
         )
         if fatal or (access.kind, line) not in self.overruns:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.kernel import control_flow, elementwise, location, reduce_scan, tile_operations
+from grader.kernel import control_flow, elementwise, execution_position, reduce_scan, tile_operations
 from grader.kernel.batch import Batch, whole
 from grader.kernel.debug_locations import Places
 from grader.kernel.memory import Memory
@@ -199,7 +199,7 @@ def _print(_: Machine, operation: Operation) -> Callable[[Batch], None]:
 
     def show(batch: Batch) -> None:
         for number, program in enumerate(batch.programs.tolist()):
-            place = str(location.place(program, batch.grid))
+            place = str(execution_position.place(program, batch.grid))
             for slot, kind in zip(operation.ins, kinds, strict=True):
                 value = whole(batch[slot], kind.shape)
                 say(f"{place}{prefix and ' '}{prefix.strip()} {value[number if len(value) > 1 else 0]}")

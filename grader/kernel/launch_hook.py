@@ -11,8 +11,8 @@ from typing import Any
 
 from triton.runtime.jit import JITFunction
 
-from grader.kernel import evaluation, location
-from grader.kernel.access_recorder import Recorder
+from grader.kernel import execution_position, launch
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.bounds import Bounds
 from grader.kernel.nonfinite import Nonfinite
 from grader.kernel.tensor_regions import regions_of
@@ -46,7 +46,7 @@ class Launching:
         self.function, self.args, self.options = function, args, options
         self.kernel: Any = function.fn
         self._grid, self._hooks = grid, function.pre_run_hooks
-        self._ready: evaluation.Ready | None = None
+        self._ready: launch.Ready | None = None
 
     def named(self) -> dict[str, Any]:
         """The kernel's arguments by its names for them.
@@ -62,7 +62,7 @@ class Launching:
         """A grid that is a function of the launcher's is called by way of `through`."""
         self._grid = through(self._grid) if callable(self._grid) else self._grid
 
-    def prepare(self, path: str, whole: bool = False) -> evaluation.Ready:
+    def prepare(self, path: str, whole: bool = False) -> launch.Ready:
         """Compile it: Python that runs meanwhile is none of the kernel's, and what it does shows.
 
         Args:
@@ -71,7 +71,7 @@ class Launching:
         if self.function.is_gluon():
             raise NeedsGpu(f"{self.kernel.__name__} is in Gluon, and runs on a GPU alone")
         if self._ready is None:
-            self._ready = evaluation.prepared(self.function, self.args, self.options, path, whole)
+            self._ready = launch.prepared(self.function, self.args, self.options, path, whole)
         return self._ready
 
     def follow(self, values: Nonfinite) -> None:
@@ -108,7 +108,7 @@ class Launching:
             raise GridTooLarge(
                 f"the grid is {x, y, z}; axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ − 1"
             )
-        location.launched((x, y, z))
+        execution_position.launched((x, y, z))
         return x, y, z
 
 

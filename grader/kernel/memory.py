@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.kernel import number_formats
 from grader.kernel.access import Site, Touch
-from grader.kernel.access_recorder import Recorder
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.batch import Batch
 from grader.kernel.number_formats import Array
 from grader.kernel.tensor_regions import Region

@@ -10,7 +10,7 @@ from torch.autograd.function import BackwardCFunction
 
 from grader.operator_memory_effects import tensors_in
 from grader.performance.timing import autograd_passes
-from grader.runner.torch_dispatch_mode import World
+from grader.runner.tensor_provenance import World
 from grader.runner_answers import Kept
 from grader.tensor_storage import unwritten
 

@@ -21,8 +21,8 @@ from triton.runtime.jit import JITFunction
 
 from grader.datasheets import Gpu
 from grader.performance.compiler.assembly import disassembled, facts
+from grader.performance.compiler.compile_probe import shared_memory
 from grader.performance.compiler.fake_driver import Driver
-from grader.performance.compiler.quick_compile import shared_memory
 from grader.performance.compiler.recipe import read
 from grader.performance.meter.fake_gpu import pretended
 from grader.runner import device_functions, loading, resource_limits

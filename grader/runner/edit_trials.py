@@ -29,9 +29,9 @@ from grader.runner import backward, loading
 from grader.runner.command_loop import Reply
 from grader.runner.device_functions import PROBES
 from grader.runner.launches import observed
-from grader.runner.made_arguments import TakingTensors
+from grader.runner.non_tensor_arguments import TakingTensors
+from grader.runner.tensor_provenance import World
 from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
-from grader.runner.torch_dispatch_mode import World
 from grader.runner_answers import Called, Failed, Fault
 
 UNSEEN = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at

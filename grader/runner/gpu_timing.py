@@ -21,8 +21,8 @@ from grader.performance.timing.stopwatch import Stopwatch, dense, own_stream, sh
 from grader.runner import backward
 from grader.runner.command_loop import Reply
 from grader.runner.operator_audit import Worked
+from grader.runner.tensor_provenance import World
 from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
-from grader.runner.torch_dispatch_mode import World
 from grader.runner_measurements import Burst, Peak, Prepared, Round, Verified
 
 

@@ -14,12 +14,12 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 from triton.testing import do_bench
 
-from grader.kernel import location
+from grader.kernel import execution_position
 from grader.kernel.bounds import Bounds
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.nonfinite import Nonfinite
 from grader.operator_memory_effects import tensors_in
-from grader.runner.torch_dispatch_mode import World
+from grader.runner.tensor_provenance import World
 from grader.runner_answers import Launch, Tuning
 
 BRIEFLY = {"warmup": 1, "rep": 4}  # ms; Triton's own are 25 and 100
@@ -62,7 +62,7 @@ def _evaluated(
             world.answered = True  # it raised because of values, for all that is known
             raise
         finally:
-            grid = location.grid()
+            grid = execution_position.grid()
             if not world.tuning:
                 seen.append(Launch(launch.kernel.__name__, list(grid), handed, line))
             world.after_launch()

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from grader.runner.made_arguments import TakingTensors
+from grader.runner.non_tensor_arguments import TakingTensors
 
 _HANDED = itertools.count(1)
 

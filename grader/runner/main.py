@@ -30,7 +30,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from grader import kernel
 from grader.kernel import autotuning, launch_hook, program_order
 from grader.kernel.bounds import Bounds
-from grader.kernel.evaluation import running
+from grader.kernel.launch import running
 from grader.kernel.nonfinite import Nonfinite
 from grader.performance.meter.fake_gpu import on_stage, without_gpu
 from grader.performance.timing.autograd_passes import as_list, results_of
@@ -40,12 +40,12 @@ from grader.runner.cuda_warmup import wake
 from grader.runner.device_functions import PROBES
 from grader.runner.host_reads import READS, HostReads
 from grader.runner.launches import observed
-from grader.runner.made_arguments import TakingTensors
 from grader.runner.monkeypatches import Originals
+from grader.runner.non_tensor_arguments import TakingTensors
+from grader.runner.preceding_calls import in_calls, rehearse, write
 from grader.runner.registered_operator import tested
+from grader.runner.tensor_provenance import World
 from grader.runner.tensors_on_the_wire import address_of, contents, pack_outputs, unpack_arguments
-from grader.runner.torch_dispatch_mode import World
-from grader.runner.warmup_calls import in_calls, rehearse, write
 from grader.runner_answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.runner_measurements import Peak
 from grader.wire import WHERE, Channel

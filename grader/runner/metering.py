@@ -26,7 +26,7 @@ from grader.performance.meter.address_walk import APART, Walk
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.meter.fake_tensors import Hollow
-from grader.performance.meter.program_sampling import Meter
+from grader.performance.meter.sampled_launch import Meter
 from grader.performance.predict.autotuner_choice import tuned
 from grader.performance.timing.autograd_passes import as_list, gradients
 from grader.runner import error_messages

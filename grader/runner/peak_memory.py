@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from grader.kernel import location
+from grader.kernel import execution_position
 from grader.kernel.tensor_regions import Region
 from grader.operator_memory_effects import tensors_in
-from grader.runner.torch_dispatch_mode import World
+from grader.runner.tensor_provenance import World
 from grader.runner_measurements import Held
 
 
@@ -95,7 +95,7 @@ class Peak(World):  # type: ignore[no-untyped-call]
 
     def _keep(self, tensor: torch.Tensor, size: int) -> None:
         storage = tensor.untyped_storage()
-        line = location.line(self.path)
+        line = execution_position.line(self.path)
         low, high = storage.data_ptr(), storage.data_ptr() + storage.nbytes()
         place = Region("", low, low, high, high)
         self.living[storage._cdata] = Stored(StorageWeakRef(storage), place, size, line)  # type: ignore[no-untyped-call]

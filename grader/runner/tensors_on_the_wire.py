@@ -8,7 +8,7 @@ import torch
 
 from grader.performance.meter.fake_tensors import reserved
 from grader.runner.loading import handed
-from grader.runner.torch_dispatch_mode import World
+from grader.runner.tensor_provenance import World
 from grader.runner_answers import PlainOutput, TensorOutput
 from grader.tensor_storage import digests, raw
 

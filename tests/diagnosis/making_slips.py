@@ -31,7 +31,7 @@ def evaluated(path: str, source: str, x: torch.Tensor) -> None:
     """A call as a runner makes it."""
     from grader.kernel.bounds import Bounds
     from grader.runner.launches import observed
-    from grader.runner.torch_dispatch_mode import World
+    from grader.runner.tensor_provenance import World
 
     world = World()
     world.memory.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])

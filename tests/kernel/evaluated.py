@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from grader.kernel import evaluation
-from grader.kernel.access_recorder import Recorder
+from grader.kernel import launch
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.bounds import Bounds
 from grader.kernel.tensor_regions import regions_of
 
@@ -19,7 +19,7 @@ def evaluate(kernel: Any, grid: tuple[int, ...], *args: Any, **options: Any) -> 
     known = inspect.signature(kernel.fn).parameters
     bounds = Bounds(path)
     bounds.launch(regions_of({**dict(zip(known, args, strict=False)), **_given(options, known)}, {}))
-    evaluation.prepared(kernel, args, options, path).run((*grid, 1, 1)[:3], Recorder(bounds))
+    launch.prepared(kernel, args, options, path).run((*grid, 1, 1)[:3], Recorder(bounds))
     return bounds
 
 

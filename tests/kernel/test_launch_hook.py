@@ -9,7 +9,7 @@ from tests.kernel.fresh import printed
 pytestmark = pytest.mark.every_triton
 
 SETUP = """
-from grader.kernel import location
+from grader.kernel import execution_position
 from grader.kernel.launch_hook import GridTooLarge, handed_to
 
 @triton.jit
@@ -24,7 +24,7 @@ HANDED = """
 def take(launch):
     named = launch.named()
     print(launch.kernel.__name__, list(named), named["turn"], named["BLOCK"], launch.options["num_warps"])
-    print(launch.grid(), location.grid())
+    print(launch.grid(), execution_position.grid())
 
 def grid(meta):
     print(type(meta["turn"]).__name__, meta["BLOCK"], meta["out_ptr"].numel())

@@ -12,8 +12,8 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from grader.kernel import evaluation
-from grader.kernel.access_recorder import Recorder
+from grader.kernel import launch
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.bounds import Bounds
 from grader.kernel.nonfinite import Nonfinite
 from grader.kernel.tensor_regions import regions_of
@@ -27,7 +27,7 @@ def follow(seen: Nonfinite, kernel: Any, *args: Any, grid: int = 1, **options: A
     """Run a launch whose values are followed."""
     bounds = Bounds(kernel.fn.__code__.co_filename)
     bounds.launch(regions_of(dict(zip(inspect.signature(kernel.fn).parameters, args, strict=False)), {}))
-    ready = evaluation.prepared(kernel, args, options, bounds.path)
+    ready = launch.prepared(kernel, args, options, bounds.path)
     ready._replace(machine=seen.following(ready.machine)).run((grid, 1, 1), Recorder(bounds))
 
 

@@ -11,7 +11,7 @@ import triton.language as tl
 from triton.runtime.jit import JITFunction
 
 from grader.runner.launches import Launch, observed
-from grader.runner.torch_dispatch_mode import World
+from grader.runner.tensor_provenance import World
 
 
 @triton.jit

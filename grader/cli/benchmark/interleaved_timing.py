@@ -23,7 +23,7 @@ from grader.challenge.cases import rounding_ties
 from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.challenge.cases.trial import draw, draw_upstream
 from grader.cli.benchmark.contenders import Contender
-from grader.cli.benchmark.launched_kernels import noting
+from grader.cli.benchmark.kernel_attributes import noting
 from grader.cli.benchmark.libraries import Function
 from grader.cli.benchmark.results import COPY
 from grader.cli.benchmark.times import Times

@@ -24,7 +24,7 @@ import torch
 from grader.challenge import Challenge, Speed
 from grader.challenge.case import SHORT, Case
 from grader.challenge.loading import load_challenges
-from grader.cli.benchmark import ceilings, contenders
+from grader.cli.benchmark import contenders, measured_peaks
 from grader.cli.benchmark.interleaved_timing import ROUNDS, Turns, first_line
 from grader.cli.benchmark.results import COPY, Machine, Point, Result
 from grader.cli.benchmark.sweep import Wanted, counted, points
@@ -70,7 +70,7 @@ def main(request: dict[str, Any], say: Say) -> None:
         return say({"event": "refused", **no_stop(list(files), wanted)})
     missing = contenders.missing(list(dict.fromkeys(stop.day for stop in plan)))
     say({"event": "plan", "points": len(plan), "missing": missing})
-    machine = ceilings.measure(request["versions"])
+    machine = measured_peaks.measure(request["versions"])
     say({"event": "machine", "machine": asdict(machine)})
     for day, of_day in groupby(plan, key=lambda stop: stop.day):
         given = contenders.files(day, files[day])

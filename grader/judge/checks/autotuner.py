@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from grader.challenge import Challenge
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
+from grader.judge.background_compile import Told as Compiled
 from grader.judge.checks import compiles
-from grader.judge.compile_check import Told as Compiled
 from grader.judge.failures import failed
 from grader.judge.session import Session
 from grader.runner_answers import Tuning

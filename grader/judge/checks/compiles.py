@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from grader import datasheets
 from grader.diagnosis.triton_errors import slip
-from grader.judge.compile_check import Told
+from grader.judge.background_compile import Told
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.kernel import location
+from grader.kernel import execution_position
 from grader.kernel.access import Access, Touch, accesses
-from grader.kernel.access_recorder import Recorder
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.batch import Batch
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import Region, regions_of, tensors_of
@@ -78,7 +78,7 @@ class Tracer(Recorder):
         elements = (addresses.astype(np.int64) - home.start) // size
         whole = (home.stop - home.start) // size
         outside = mask & ((elements < 0) | (elements >= whole))
-        number = location.number()
+        number = execution_position.number()
         self._turns[number, kind, line] += 1
         step = Step(
             kind=kind,
@@ -98,10 +98,10 @@ class Tracer(Recorder):
 
     def _write(self, number: int, step: Step) -> tuple[int, int]:
         """Where the step stands: its program's number and its own place, -1 where it is not drawn."""
-        if FIRST <= number < math.prod(location.grid()) - FINAL:
+        if FIRST <= number < math.prod(execution_position.grid()) - FINAL:
             return -1, -1
         if number not in self._drawn:
-            self._drawn[number] = Program(list(location.program()), number, [])
+            self._drawn[number] = Program(list(execution_position.program()), number, [])
         steps = self._drawn[number].steps
         if len(steps) >= STEPS:
             return number, -1
@@ -114,7 +114,7 @@ class Tracer(Recorder):
         try:
             launching.prepare(self.path, whole=True).run(launching.grid(), self, at_once=1)
         finally:
-            self._end(location.grid())
+            self._end(execution_position.grid())
 
     def _begin(self, kernel: Any, named: dict[str, Any]) -> None:
         tensors = {name: self._whole(tensor) for name, tensor in tensors_of(named).items()}

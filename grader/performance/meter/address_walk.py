@@ -24,9 +24,9 @@ from grader.kernel.ttir import Operation, Program
 from grader.operator_memory_effects import tensors_in
 from grader.performance.meter.access_counter import LANES, Cut
 from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.program_sampling import programs
+from grader.performance.meter.sampled_launch import programs
 from grader.performance.meter.sampled_program import Sampled
-from grader.performance.meter.stray_addresses import Addresses
+from grader.performance.meter.sampling_artifacts import Addresses
 from grader.tensor_storage import span
 
 APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie within, so no tensor is mistaken

@@ -13,10 +13,10 @@ import numpy as np
 
 from grader.kernel import number_formats
 from grader.kernel.access import Site, Touch
-from grader.kernel.access_recorder import Recorder
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.batch import Batch, whole
-from grader.kernel.evaluation import Ready
 from grader.kernel.evaluator import Machine, Step, giving
+from grader.kernel.launch import Ready
 from grader.kernel.memory import Bytes, Memory
 from grader.kernel.number_formats import Array
 from grader.kernel.tensor_regions import Region

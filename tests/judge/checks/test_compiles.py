@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grader.judge.background_compile import Told
 from grader.judge.checks import compiles
-from grader.judge.compile_check import Told
 from grader.runner_answers import Fault
 from tests.made_up_day import Judged
 

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from grader.kernel.evaluation import prepared
+from grader.kernel.launch import prepared
 from grader.kernel.tensor_regions import OutOfBounds, regions_of
 from grader.performance.meter.access_counter import Counter, Cut, Tally
 from grader.performance.meter.counted_program import Counted

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from grader.kernel import location
-from grader.performance.meter import program_sampling
+from grader.kernel import execution_position
+from grader.performance.meter import sampled_launch
 from grader.performance.meter.l2_reuse import different
 from grader.performance.meter.sectors import pattern
 from tests.kernel.fresh import printed
@@ -16,7 +16,7 @@ from tests.kernel.fresh import printed
 SETUP = """
 from grader.kernel.tensor_regions import OutOfBounds
 from grader.performance.meter.access_counter import Counter
-from grader.performance.meter.program_sampling import Meter
+from grader.performance.meter.sampled_launch import Meter
 from grader.performance.meter.loop_sampling import Loops
 from grader.datasheets import GPUS
 from grader.performance.meter.fake_tensors import Hollow
@@ -66,13 +66,13 @@ def test_masked_lanes_touch_no_sector() -> None:
 
 @pytest.mark.parametrize(("count", "wanted"), [(1, 4), (3, 4), (4, 4), (5, 4), (100_000, 10)])
 def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
-    chosen = sorted(program_sampling.programs(count, wanted))
+    chosen = sorted(sampled_launch.programs(count, wanted))
     assert chosen[0] == 0
     assert chosen[-1] == count - 1
     assert len(set(chosen)) == len(chosen) <= wanted
-    assert sum(program_sampling.weights(chosen, count)) == pytest.approx(count)
+    assert sum(sampled_launch.weights(chosen, count)) == pytest.approx(count)
     assert {count - 1 - number for number in chosen} == set(chosen)
-    assert [location.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
+    assert [execution_position.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
         (0, 0, 0),
         (2, 0, 0),
         (0, 1, 0),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.runner.made_arguments import AllReduce, DLPackExporter, TakingTensors
+from grader.runner.non_tensor_arguments import AllReduce, DLPackExporter, TakingTensors
 from grader.runner_answers import Parameter
 
 

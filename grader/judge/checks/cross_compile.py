@@ -10,7 +10,7 @@ from dataclasses import asdict
 from grader.challenge import Challenge
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.datasheets import Gpu
-from grader.judge.compile_check import question, surveyed
+from grader.judge.background_compile import question, surveyed
 from grader.judge.failures import CheckFailed, NotMeasured, failed
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import AT_ONCE, Recipe, Wanted, builder, compiled

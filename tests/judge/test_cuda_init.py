@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from unittest import mock
 
-from grader.judge import gpu_warmup
+from grader.judge import cuda_init
 
 
 def tried(enough: list[bool]) -> int:
     """How many cases are gone through where something else is waited for as these say."""
-    with mock.patch.object(gpu_warmup, "expect", wraps=gpu_warmup.expect) as one:
-        gpu_warmup.rehearse("cpu", iter(enough).__next__)
+    with mock.patch.object(cuda_init, "expect", wraps=cuda_init.expect) as one:
+        cuda_init.rehearse("cpu", iter(enough).__next__)
     return one.call_count
 
 

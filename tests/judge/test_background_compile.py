@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.judge.compile_check import length
+from grader.judge.background_compile import length
 
 
 def recipe(size: int, dtype: str = "float16") -> dict[str, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from grader.kernel import frontend, location, number_formats, program_order, ttir_parser
-from grader.kernel.access_recorder import Recorder
+from grader.kernel import execution_position, frontend, number_formats, program_order, ttir_parser
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.evaluator import Machine
 from grader.kernel.memory import Memory
 from grader.kernel.number_formats import Array
@@ -67,7 +67,7 @@ def prepared(
     if bound.key not in _machines:
         _machines[bound.key] = Machine(ttir_parser.program(bound.text), path)
     machine = _machines[bound.key]
-    lines = [line for line in (location.line(path), *location.callers(path)) if line]
+    lines = [line for line in (execution_position.line(path), *execution_position.callers(path)) if line]
     return Ready(machine, _scalars(machine, bound), lines)
 
 

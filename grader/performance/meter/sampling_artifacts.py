@@ -12,7 +12,7 @@ from collections.abc import Set
 import numpy as np
 
 from grader.kernel.access import Access, Touch, accesses
-from grader.kernel.access_recorder import Recorder
+from grader.kernel.access_analysis import Recorder
 from grader.kernel.batch import Batch
 from grader.kernel.bounds import Bounds
 from grader.kernel.tensor_regions import OutOfBounds, Region

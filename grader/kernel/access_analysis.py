@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.kernel import location
+from grader.kernel import execution_position
 from grader.kernel.access import Touch, accesses
 from grader.kernel.batch import Batch
 from grader.kernel.bounds import Bounds
@@ -65,7 +65,7 @@ class Recorder:
             if home is not None:
                 bits = None if access.value is None else access.value[access.mask]
                 lanes = access.lanes.astype(np.int64)
-                self.bounds.record(home, touch, lanes, bits, location.number() + 1)
+                self.bounds.record(home, touch, lanes, bits, execution_position.number() + 1)
 
 
 def _programs(batch: Batch, touch: Touch) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.runner.storages import Storages
+from grader.runner.storage_registry import Storages
 
 
 def test_memory_that_was_handed_over_by_dlpack_is_still_the_inputs() -> None:

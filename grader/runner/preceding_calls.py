@@ -15,8 +15,8 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.performance.timing.autograd_passes import as_list
+from grader.runner.tensor_provenance import World
 from grader.runner.tensors_on_the_wire import Specs, unpack_arguments
-from grader.runner.torch_dispatch_mode import World
 from grader.tensor_storage import poison, raw
 
 
