@@ -19,13 +19,13 @@ from grader.challenge.cases.result_names import element
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.common_failure_factors import always_right, layout, only_contiguous, right_up_to
+from grader.diagnosis.constant_offset_or_factor import off
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.exceptions import raised
-from grader.diagnosis.launches import involved
+from grader.diagnosis.launch_record import involved
 from grader.diagnosis.lines import pointed
 from grader.diagnosis.nonfinite import gap, nonfinite
 from grader.diagnosis.out_of_bounds import out_of_bounds
-from grader.diagnosis.patterns import off
 from grader.diagnosis.precision import imprecise, rounded, tf32
 from grader.diagnosis.provenance import alone_behind
 from grader.diagnosis.races import raced, too_soon

@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 
-from grader.diagnosis.addresses import formed, strides_of
-from grader.diagnosis.launches import NOBODY, Involved
+from grader.diagnosis.launch_record import NOBODY, Involved
+from grader.diagnosis.pointer_expressions import formed, strides_of
 from grader.diagnosis.skeleton import to_do
 from grader.diagnosis.source_context import (
     assigned,

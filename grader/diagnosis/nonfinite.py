@@ -9,7 +9,8 @@ import torch
 
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.arithmetic import (
+from grader.diagnosis.evidence import Diagnosis, Evidence
+from grader.diagnosis.nonfinite_step import (
     BETWEEN,
     LOGARITHMS,
     POWERS,
@@ -20,7 +21,6 @@ from grader.diagnosis.arithmetic import (
     told_of,
     underflows,
 )
-from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.provenance import garbage
 from grader.diagnosis.source import called, takes_maximum
 from grader.diagnosis.source_context import spelled

@@ -8,8 +8,8 @@ from typing import Any
 
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.addresses import Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
+from grader.diagnosis.pointer_expressions import Part, assignments
 from grader.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.diagnosis.source_context import functions, jitted, loops_around, quoted, spelled
 

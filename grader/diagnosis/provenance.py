@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.addresses import WORDS, Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
+from grader.diagnosis.pointer_expressions import WORDS, Part, assignments
 from grader.diagnosis.source_context import function, functions, jitted, last, parameters
 from grader.runner_answers import Called, TensorOutput
 

@@ -12,8 +12,8 @@ import torch
 from grader.challenge.cases.compare import Expected, gate
 from grader.challenge.cases.oracle import suspect
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.closeness import FIT
 from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.match_threshold import FIT
 from grader.runner_answers import Called, PlainOutput
 
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed

@@ -11,7 +11,7 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.result_names import called
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Evidence, Speech
-from grader.diagnosis.launches import launches
+from grader.diagnosis.launch_record import launches
 from grader.diagnosis.nonfinite import denied, where
 from grader.diagnosis.provenance import alone_behind, behind, reached
 from grader.diagnosis.source import calls, keyword, takes_maximum

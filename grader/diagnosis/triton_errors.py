@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.diagnosis.kernel_errors import KERNEL
+from grader.diagnosis.kernel_error_rules import KERNEL
 from grader.diagnosis.launch_errors import LAUNCH
 from grader.diagnosis.source_context import scene
 

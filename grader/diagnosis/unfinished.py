@@ -7,7 +7,7 @@ import ast
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
-from grader.diagnosis.launches import involved
+from grader.diagnosis.launch_record import involved
 from grader.diagnosis.skeleton import to_do
 from grader.diagnosis.source_context import functions
 

@@ -7,7 +7,7 @@ import torch
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
-from grader.diagnosis.launches import grids, programs
+from grader.diagnosis.launch_record import grids, programs
 from grader.diagnosis.provenance import of_holes
 from grader.diagnosis.races import too_soon
 from grader.diagnosis.source_context import stores_in_loops

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.diagnosis.launches import Involved
+from grader.diagnosis.launch_record import Involved
 from grader.diagnosis.lines import pointed
 
 SOURCE = """@triton.jit

@@ -13,7 +13,7 @@ from grader.challenge import Case, Challenge
 from grader.challenge.cases.argument_serialization import Answer
 from grader.challenge.cases.compare import Expected, Finding
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.launches import involved
+from grader.diagnosis.launch_record import involved
 from grader.diagnosis.lines import pointed
 from grader.diagnosis.provenance import behind, garbage
 from grader.runner_answers import Called, Launch, TensorOutput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis.launches import Involved
+from grader.diagnosis.launch_record import Involved
 from grader.diagnosis.lines import pointed
 from grader.diagnosis.skeleton import bare, handed_out, to_do
 from grader.diagnosis.source_context import functions

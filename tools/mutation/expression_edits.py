@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.diagnosis.source import keyword
-from grader.judge.repair.scope import changed, name_of
+from grader.judge.repair.variable_roles import changed, name_of
 
 Edits = Iterator[ast.AST | tuple[ast.AST, ast.AST]]  # what stands in the node's place, or in that of a part
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.catalog import Day
-from grader.judge.repair.scope import name_of
+from grader.judge.repair.variable_roles import name_of
 from tools import planted
 from tools.mutation.expression_edits import IDLE
 from tools.mutation.operators import OPERATORS

@@ -7,7 +7,7 @@ import copy
 from itertools import pairwise
 
 from grader.diagnosis.source import keyword
-from grader.judge.repair.scope import changed, name_of
+from grader.judge.repair.variable_roles import changed, name_of
 from tools.mutation.expression_edits import Edits
 
 

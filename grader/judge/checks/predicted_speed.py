@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from grader.challenge import Challenge, Speed
-from grader.diagnosis.addresses import decided, placed
-from grader.diagnosis.block_sizes import fixed
+from grader.diagnosis.fixed_block_sizes import fixed
+from grader.diagnosis.pointer_expressions import decided, placed
 from grader.judge.failures import NotMeasured, failed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.predict_call import foreseen

@@ -14,7 +14,7 @@ from typing import Any
 from grader import datasheets
 from grader.challenge import Case, Challenge, Speed
 from grader.challenge.loading import weight
-from grader.diagnosis.block_sizes import fixed
+from grader.diagnosis.fixed_block_sizes import fixed
 from grader.judge.checks import import_check
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session

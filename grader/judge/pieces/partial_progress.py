@@ -16,7 +16,7 @@ from grader.challenge.cases.run_case import again, untried
 from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import tallest, weight
-from grader.diagnosis.launches import programs
+from grader.diagnosis.launch_record import programs
 from grader.diagnosis.provenance import of_nothing
 from grader.judge.pieces.piece_states import STATES, read
 from grader.judge.pieces.splice_functions import Files

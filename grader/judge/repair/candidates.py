@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.judge.repair.edits import KINDS
-from grader.judge.repair.scope import Scope, spelled
+from grader.judge.repair.variable_roles import Scope, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
 # Within these nothing needs brackets.

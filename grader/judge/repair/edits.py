@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.judge.repair.scope import (
+from grader.judge.repair.variable_roles import (
     Scope,
     alike,
     changed,

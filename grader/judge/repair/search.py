@@ -24,7 +24,7 @@ from grader.challenge.cases.run_case import again, attempt, judged, untried
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load, made_of
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
-from grader.diagnosis.launches import involved
+from grader.diagnosis.launch_record import involved
 from grader.diagnosis.lines import grids, launches
 from grader.diagnosis.provenance import MISPLACED, alone_behind, made_on
 from grader.diagnosis.source_context import functions, jitted, outside_kernels, spelled

@@ -15,7 +15,7 @@ from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
-from grader.diagnosis.block_sizes import fixed
+from grader.diagnosis.fixed_block_sizes import fixed
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted, build

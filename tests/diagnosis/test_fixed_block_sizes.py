@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.diagnosis.block_sizes import fixed
+from grader.diagnosis.fixed_block_sizes import fixed
 
 KERNEL = """@triton.jit
 def kernel(x_ptr, n, BLOCK: tl.constexpr):

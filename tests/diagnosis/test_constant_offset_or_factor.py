@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.challenge import Case
+from grader.diagnosis.constant_offset_or_factor import off
 from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.patterns import off
 from tests.judge.tried import tried
 
 SIZES = (40, 60, 100)

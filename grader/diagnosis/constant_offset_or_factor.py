@@ -8,8 +8,8 @@ import torch
 
 from grader.challenge.cases.compare import CLOSE, Finding, gate, relative
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.closeness import FIT, close, out_dtype, wrong_output
 from grader.diagnosis.evidence import Evidence, Speech
+from grader.diagnosis.match_threshold import FIT, close, out_dtype, wrong_output
 
 DIFFERENT = 1e-3  # from 1 or 0: what is nearer is rounding
 LEAST = 3  # elements that are told apart from one another: of fewer, too many numbers are true
