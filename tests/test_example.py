@@ -16,6 +16,7 @@ import pytest
 
 from grader import kernel
 
+pytestmark = pytest.mark.xdist_group("example")  # what is trained, once
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = f"""
 from grader.kernel import launch_hook

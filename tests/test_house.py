@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import grader
 from grader.diagnosis.diagnose import RULES
 
+pytestmark = pytest.mark.xdist_group("house")
 PACKAGE = Path(grader.__file__).parent
 TOOLS = PACKAGE.parent / "tools"
 MODULES = {
@@ -34,11 +36,13 @@ def imports(module: str) -> Iterator[str]:
             yield from (name if name in MODULES else node.module for name in whole)
 
 
-ARROWS = {module: set(imports(module)) - {module} for module in MODULES}
+@cache  # not as the tests are collected: every core does that
+def arrows() -> dict[str, set[str]]:
+    return {module: set(imports(module)) - {module} for module in MODULES}
 
 
 def room(module: str) -> str:
-    """`grader.judge` for grader.challenge.cases.draw; a module at the top is a room of its own."""
+    """`grader.challenge` for grader.challenge.cases.draw; a module at the top is a room of its own."""
     if module in ("grader.__main__", "grader.notebook"):
         return "grader.cli"
     return "tools" if module.startswith("tools") else ".".join(module.split(".")[:2])
@@ -46,14 +50,14 @@ def room(module: str) -> str:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     try:
-        TopologicalSorter(ARROWS).prepare()
+        TopologicalSorter(arrows()).prepare()
     except CycleError as circle:
         pytest.fail(" → ".join(circle.args[1]))
 
 
 def test_no_room_needs_a_room_that_needs_it() -> None:
     rooms: dict[str, set[str]] = {}
-    for module, others in ARROWS.items():
+    for module, others in arrows().items():
         behind = {room(other) for other in others if not other.startswith("tools")}
         rooms.setdefault(room(module), set()).update(behind - {room(module)})
     try:
@@ -77,7 +81,7 @@ def test_no_room_needs_a_room_that_needs_it() -> None:
 def test_a_wall_has_no_door(inside: str, outside: str, why: str) -> None:
     doors = [
         f"{module} imports {other}: {why}"
-        for module, others in ARROWS.items()
+        for module, others in arrows().items()
         for other in others
         if room(module) == f"grader.{inside}" and room(other) == f"grader.{outside}"
     ]
@@ -87,7 +91,7 @@ def test_a_wall_has_no_door(inside: str, outside: str, why: str) -> None:
 def test_nothing_that_is_installed_needs_the_tools() -> None:
     assert [
         module
-        for module, others in ARROWS.items()
+        for module, others in arrows().items()
         if room(module).startswith("grader") and any(other.startswith("tools") for other in others)
     ] == ["grader.cli.shell_integration"], "which imports them where `track dev` is typed"
 

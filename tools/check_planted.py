@@ -208,12 +208,19 @@ def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     mistake = each.file
     assert isinstance(mistake, planted.Mistake)
     told = mistake.heard(verdict) != mistake.wish
-    if mistake.fails == "limit":
-        if verdict.status != "passed" or not told:
-            yield f"(limit, {' or '.join(mistake.words(verdict.on_gpu))!r}): {said(verdict)}"
+    words = " or ".join(map(repr, mistake.words(verdict.on_gpu)))
+    limit = mistake.fails == "limit"
+    at = {_failed_group(verdict), _way(verdict)} & {*mistake.groups(verdict.on_gpu)}
+    if (verdict.status == "passed") != limit:
+        yield "no case shows it: it passes" if not limit else f"it fails, not with a limit: {said(verdict)}"
+    elif not at and not limit:
+        yield f"it fails another check than {mistake.fails}: {said(verdict)}"
+    elif not told:
+        yield (
+            f"{words} is said, so wish=True goes" if mistake.wish else f"{words} is not said: {said(verdict)}"
+        )
+    if limit:
         return
-    if not {_failed_group(verdict), _way(verdict)} & {*mistake.groups(verdict.on_gpu)} or not told:
-        yield f"({mistake.fails}, {' or '.join(mistake.words(verdict.on_gpu))!r}): {said(verdict)}"
     yield from (f"untrue: {what}" for what in untrue(verdict, each.source))
     if mistake.at and not verdict.on_gpu and mistake.at not in named(verdict.look_at, each.source):
         yield f"look at {verdict.look_at!r}, which does not name {mistake.at!r}"

@@ -87,8 +87,8 @@ def new(slug: str | None, after: int | None, day: str | None) -> None:
     screen.line((f"{planned.name} has its files:", "bold"))
     for path in made:
         screen.line(str(path.relative_to(catalog.ROOT)), indent=2)
-    tests = f'tests/test_course.py tests/test_syllabus.py -k "{planned.place} or syllabus"'
-    screen.next(f"track dev test {tests}", "names what is left")
+    tests = "tests/test_course.py tests/test_syllabus.py tests/tools/test_table.py"
+    screen.next(f'track dev test {tests} -k "{planned.place} or syllabus or table"', "names what is left")
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
@@ -151,7 +151,7 @@ def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
 def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> None:
     """Say how good every solution is beside its peers, from what `track dev measured` wrote.
 
-    Without FILE it is the one that is kept, tests/measured.jsonl.
+    Without FILE it is the one that is kept, tools/measured.jsonl.
     """
     from tools import extras_table, measure, table
 
@@ -162,6 +162,28 @@ def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> N
         return click.echo(text)
     place.write_text(text, encoding="utf-8")
     Terminal(sys.stdout).line(f"Written: {place.relative_to(catalog.ROOT)}")
+
+
+@dev.command(epilog=examples("track dev peers h200.jsonl --jobs 16", "track dev peers"))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=4, help="Compile for so many shapes at once first."
+)
+@click.option("--write", is_flag=True, help="In place of the page that stands there.")
+def peers(file: Path | None, jobs: int, write: bool) -> None:
+    """Time products and attention in Triton, in Gluon and by libraries, on a Hopper GPU, into FILE.
+
+    Without FILE nothing is timed: the page of what is kept in tools/peers.jsonl.
+    """
+    from tools import peers as shapes
+
+    if file:
+        shapes.run(file, jobs)
+    text = shapes.page(file or shapes.KEPT)
+    if not write:
+        return click.echo(text)
+    shapes.PAGE.write_text(text, encoding="utf-8")
+    Terminal(sys.stdout).line(f"Written: {shapes.PAGE.relative_to(catalog.ROOT)}")
 
 
 @dev.command(epilog=examples("track dev bars h200.jsonl", "track dev bars h200.jsonl 13"))

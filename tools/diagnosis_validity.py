@@ -74,7 +74,7 @@ def _names(sentence: str, cases: list[dict[str, int]], source: str) -> Iterator[
         if of_kernel and float(value) in constants:
             continue
         if all(case.get(name) != int(value) for case in cases) and f"{name} = {value}" not in source:
-            yield f"no case has {name} = {value}"
+            yield f"no case has {name} = {value} (what is no size is said without `=`)"
 
 
 def _look_at(look_at: str, source: str) -> Iterator[str]:

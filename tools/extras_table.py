@@ -32,12 +32,15 @@ All times are milliseconds; `self_attention` and `write_the_test` have no bar.
 
 - *ours* is the solution in this folder, *right* our right kernels in another style, *laggards* right ones
   that are slow by design; each was timed in turns with its peers, by `track dev measured`, which wrote
-  [this file](../../tests/measured.jsonl).
+  [this file](../../tools/measured.jsonl).
 - *torch* is the call that the bar is set against, or the reference; *compile* is the same by torch.compile.
   *Liger* is Liger 0.8.5, in another run.
 - The *limit* is a copy of as many bytes as must move, or as many operations at the rate of a product of
   8192³, whichever takes longer. *needed* is the slowest time that passes.
 - *mistakes* are planted ones that the grader caught, of a bug hunt all sets of its bugs among them.
+
+[Gluon beside its peers](../GLUON.md): products and attention over more shapes, in Triton, in Gluon, by torch,
+cuBLAS, cuDNN and FlexAttention.
 
 | extra | bar | limit | ours | right | laggards | torch | compile | Liger | needed | mistakes |
 |---|---|---|---|---|---|---|---|---|---|---|

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from grader.cli.benchmark import results
 from grader.cli.benchmark.client import Bench, Wish
+from grader.cli.benchmark.contenders import gluon_files
+from grader.cli.benchmark.libraries import GLUON
 from grader.cli.benchmark.results import Kept, Result, digest
 from grader.cli.benchmark.sweep import OWN
 from grader.cli.screens import Terminal
@@ -24,7 +26,7 @@ from grader.grading.grade import choose_device
 from tools import planted
 
 TORCH = ("eager", "compile")
-KEPT = catalog.ROOT / "tests" / "measured.jsonl"  # the times that the pages of solutions show
+KEPT = catalog.ROOT / "tools" / "measured.jsonl"  # the times that the pages of solutions show
 
 
 def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
@@ -65,8 +67,10 @@ def timed(kept: Kept) -> dict[str, dict[str, Result]]:
 
 
 def hashes(day: Day) -> dict[str, str]:
-    """By name how the stamp of a planted kernel begins, as its source is today."""
-    return {name: digest(source.encode()) for name, source, _ in kernels(day)}
+    """By name how the stamp of a planted kernel begins, or of an extra beside it, as its source is today."""
+    own = {name: digest(source.encode()) for name, source, _ in kernels(day)}
+    others = [gluon_files(one) for (place, _), one in GLUON.items() if place == day.place]
+    return own | {name: digest(file.source) for each in others for name, file in each.items()}
 
 
 def planted_files(day: Day, folder: Path) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -185,7 +186,7 @@ class Exploit:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant that lives, and rightly so: an entry of tests/equivalents/<place>.py.
+    """A mutant that lives, and rightly so: a line of tests/equivalents.jsonl.
 
     Args:
         where: the file and the function, `solution:softmax_kernel`.
@@ -243,9 +244,9 @@ def laggards(day: Day) -> list[Laggard]:
 
 
 def equivalents(day: Day) -> list[Equivalent]:
-    """Most days have some; a day without a list has none."""
-    listed = (TESTS / "equivalents" / f"{day.place}.py").is_file()
-    return _named(day, "equivalents") if listed else []
+    """Those of the day, in the order of the file."""
+    rows = map(json.loads, (TESTS / "equivalents.jsonl").read_text(encoding="utf-8").splitlines())
+    return [Equivalent(**row) for row in rows if row.pop("day") == day.place]
 
 
 def right(day: Day) -> Iterator[Path]:

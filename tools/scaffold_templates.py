@@ -127,7 +127,12 @@ MISTAKES = '''\
 from tools.planted import Mistake
 
 mistakes: list[Mistake] = [
-    # Mistake("no mask", {"mask = offs < n": "mask = offs >= 0"}, "mask"),
+    # TODO: the slips that people make in your kernel. These are of the kernel that new made.
+    Mistake("the store has no mask", {"2 * x, mask=mask": "2 * x"}, "Unmasked store"),
+    Mistake("the grid rounds down", {"triton.cdiv(x.numel(), 1024)": "x.numel() // 1024"}, "never written"),
+    Mistake("torch does the work", {"return y": "return x + x"}, "torch", fails="honest"),
+    Mistake("the input is returned", {"return y": "return x"}, "input x"),
+    Mistake("x is overwritten", {"tl.store(y_ptr": "tl.store(x_ptr"}, "x"),
 ]
 '''
 
@@ -137,7 +142,8 @@ LAGGARDS = '''\
 from tools.planted import Laggard
 
 laggards: list[Laggard] = [
-    # Laggard("32 elements a program", swap={"BLOCK=1024": "BLOCK=32"}),
+    # TODO, with a speed bar:
+    # Laggard("32 elements a program", swap={", 1024": ", 32", "BLOCK=1024": "BLOCK=32"}),
 ]
 '''
 

@@ -72,12 +72,15 @@ def _names(node: ast.expr) -> set[str]:
 
 
 def assignments(kernel: ast.AST) -> Iterator[Part]:
-    """What its names are set to."""
+    """What its names are set to, and what loops count."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            named = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-            yield Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
+            yield Part(
+                node.lineno, set().union(*map(_names, targets)), node.value, isinstance(node, ast.AugAssign)
+            )
+        if isinstance(node, ast.For):
+            yield Part(node.lineno, _names(node.target), node.iter, adds=False)
 
 
 MASK = {"load": 1, "store": 2}  # which argument it is

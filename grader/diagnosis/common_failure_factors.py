@@ -107,7 +107,7 @@ def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
     return (
         f"Right up to {label} = {last}, wrong from {label} = {first} on: what differs between the first "
         f"block of {label} and the next?",
-        "the loop",
+        "the loop, and what each turn adds to",
     )
 
 

@@ -29,7 +29,7 @@ from grader.diagnosis.patterns import off
 from grader.diagnosis.precision import imprecise, rounded, tf32
 from grader.diagnosis.provenance import alone_behind
 from grader.diagnosis.races import raced, too_soon
-from grader.diagnosis.returned import changed_input, left_over, number, returned_input, wrong_form
+from grader.diagnosis.returned import changed_input, left_over, number, wrong_form
 from grader.diagnosis.source_context import loops_around, spelled
 from grader.diagnosis.suspects import numberless, suspected
 from grader.diagnosis.unfinished import unfinished
@@ -206,7 +206,6 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     out_of_bounds,
     wrong_form,
     left_over,
-    returned_input,
     changed_input,
     unwritten,
     rounded,

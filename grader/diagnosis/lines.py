@@ -136,6 +136,12 @@ def _loops(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return {n.lineno for n in loops} | made
 
 
+def _added(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """What each turn of a loop adds to."""
+    loops = (n for n in nodes if isinstance(n, ast.For | ast.While))
+    return {n.lineno for loop in loops for n in ast.walk(loop) if isinstance(n, ast.AugAssign)}
+
+
 def _compared(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return {n.lineno for n in nodes if isinstance(n, ast.Compare) and re.search(r"\bp\b", ast.unparse(n))}
 
@@ -199,6 +205,7 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     (r"\bmasks?\b", _masks),
     (r"cast|\.to\(", _casts),
     (r"\bloops?\b", _loops),
+    ("each turn adds", _added),
     ("program's number", _numbers),
     ("random numbers are drawn", _call("rand", "rand4x", "randint", "randint4x")),
     ("comparison with p", _compared),

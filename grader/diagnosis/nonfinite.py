@@ -85,7 +85,7 @@ def _seen(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
         what = f"{what}, and {there.removeprefix(f'on line {first.line} ')}"
     begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and past(first))
     said = f"{begin}{what if begin else _opened(what)}. {_cure(first, final, trial, source)}"
-    return said.rstrip(), f"line {first.line}"
+    return said.rstrip(), spelled(sorted({first.line, final.line}))
 
 
 def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:

@@ -9,7 +9,6 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.source_context import function, returns
-from grader.runner_answers import Called, TensorOutput
 
 RETURNED, ALLOCATED = "what the launcher returns", "where it is allocated"
 # What to do about it, and where to look, by the kind of finding.
@@ -58,21 +57,6 @@ def number(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     alone = finding.reason.startswith("the result is")
     told = finding.reason.replace("the result is", f"{entry} returns")
     return f"{'' if alone else f'Of what {entry} returns, '}{told}.{missing}", f"what {entry} returns"
-
-
-def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
-    """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
-    assert trial.answer is not None
-    report = trial.answer.report
-    outputs = report.outputs[len(trial.challenge.writes) :] if isinstance(report, Called) else []
-    sources = [entry.source for entry in outputs if isinstance(entry, TensorOutput)]
-    own = next((source for source in sources if source in trial.names), None)
-    if own is None:
-        return None
-    return (
-        f"The result lies in the memory of the input {own}: allocate a new tensor for it.",
-        RETURNED,
-    )
 
 
 def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:

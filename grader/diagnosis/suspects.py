@@ -12,16 +12,16 @@ from grader.challenge.cases.result_names import called
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Evidence, Speech
 from grader.diagnosis.launches import launches
+from grader.diagnosis.lines_by_words import about
 from grader.diagnosis.nonfinite import denied, where
-from grader.diagnosis.provenance import alone_behind, behind, reached
+from grader.diagnosis.provenance import alone_behind, behind
 from grader.diagnosis.source import calls, keyword, takes_maximum
-from grader.diagnosis.source_context import function as function_of
-from grader.diagnosis.source_context import has_loop, last, spelled
+from grader.diagnosis.source_context import has_loop, spelled
 from grader.diagnosis.suspect_fit import Explained, differs, explained, refuted, wanted_of
 
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
 NOT_NUMBERS = ("nan", "inf")
-FEW = 2  # kernels that are named where each may hold the formula, and lines
+FEW = 2  # lines that are named
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
@@ -168,9 +168,8 @@ def numberless(sentence: str) -> str:
 
 
 def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
-    """The loop where the sentence is about one; the lines that made a NaN; else the formula, and where it
-    stands: in the functions that are known to be wrong, in the one kernel behind it, its launches, or the
-    function.
+    """The loop where the sentence is about one; the lines that made a NaN; else those lines of what ran that
+    have most words in common with the sentence.
     """
     tree = ast.parse(evidence.source)
     if re.search(OF_LOOPS, sentence) and has_loop(tree):
@@ -186,21 +185,10 @@ def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
     if 0 < len(alone) <= FEW:
         return f"the formula: {spelled(sorted(alone))}"
     sure = known if known and known.whole else None
-    launched = {*(sure.stores if sure else (launch.kernel for launch in launches(trial)))}
-    launched = {name.rpartition(".")[2] for name in evidence.wrong} or launched or {trial.challenge.entry}
-    found = sorted(filter(None, (function_of(tree, name) for name in launched)), key=lambda one: one.lineno)
-    if not 1 <= len(found) <= FEW or len(found) < len(launched):
-        return "the formula"
-    if len(found) > 1:
-        names, starts = " and ".join(f.name for f in found), " and ".join(str(f.lineno) for f in found)
-        return f"the formula in {names}, from lines {starts} on"
-    (one,) = found
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    at = {f.lineno for f in calls if isinstance(f, ast.Subscript) and last(f.value) in launched}
-    several = "launch on line" if len(at) == 1 else "launches on lines"
-    launch = f", and its {several} {' and '.join(map(str, sorted(at)))}" if at else ""
-    helped = " and what it calls" * (len(reached({one.name}, tree)) > 1)
-    return f"the formula in {one.name}{helped}, from line {one.lineno} on{launch}"
+    ran = {*(sure.stores if sure else (launch.kernel for launch in launches(trial)))}
+    ran = {name.rpartition(".")[2] for name in evidence.wrong} or ran or {trial.challenge.entry}
+    lines = about(sentence, evidence.source, evidence.given, ran, alone)[:FEW]
+    return f"the formula, most likely: {spelled(sorted(lines))}" if lines else "the formula"
 
 
 def _names_an_output(sentence: str, trial: Trial) -> bool:

@@ -75,6 +75,11 @@ def test_lines_that_are_handed_out_are_not_named() -> None:
     assert pointed("the loop", HELPED, frozenset({*range(1, 7), 10})) == "the loop: in kernel, from line 7 on"
 
 
+def test_what_each_turn_of_a_loop_adds_to_is_named_with_it() -> None:
+    look_at = "the loop, and what each turn adds to"
+    assert pointed(look_at, HELPED) == f"{look_at}: lines 10 and 11"
+
+
 def test_what_is_right_with_our_code_around_it_is_none_to_look_at() -> None:
     right = Involved(right=frozenset({"load_rows", "kernel"}))
     assert pointed("the loop", HELPED, part=right) == "the loop: in entry, from line 15 on"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.challenge.loading import load_challenges
 from grader.course import catalog
-from grader.grading.warm_client import Warm
 from grader.runner_answers import CONFINEMENTS
 from grader.verdict import Verdict
 from tests.conftest import Grade
@@ -22,7 +22,7 @@ DAY = catalog.find("1")
 SOLUTION = DAY.solution.read_text(encoding="utf-8")
 HEAD = "import os, resource, socket, sys\nfrom pathlib import Path\n"
 
-# Each is honest work but for the line in front of it, which passes where nothing is confined.
+# Each passes where nothing is confined.
 REACHES = {
     "the solutions": ("hidden files", f"open({str(DAY.solution)!r}).read()"),
     "the hidden tests": ("hidden files", f"open({str(DAY.hidden_tests)!r}).read()"),
@@ -62,26 +62,19 @@ def _greet(listening: socket.socket) -> None:
             return
 
 
-@pytest.fixture(scope="module")
-def granted(warm: Warm) -> set[str]:
-    """What this machine grants."""
-    from grader.grading.grade import grade
+TRIED = """
+for name, reach in REACHES.items():
+    try:
+        exec(reach)
+        print(name)
+    except (OSError, AssertionError):
+        pass
+"""
 
-    return set(grade(DAY, DAY.solution, warm=warm, strict=True, speed=False).confined)
 
-
-@pytest.mark.parametrize(("confinement", "reach"), REACHES.values(), ids=REACHES)
 def test_what_a_file_could_reach_it_cannot_when_confined(
-    confinement: str,
-    reach: str,
-    graded: Grade,
-    granted: set[str],
-    server: int,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    graded: Grade, server: int, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    if confinement not in granted:
-        pytest.skip(f"{confinement}: not granted here, as the verdict says")
     folder, journal = tmp_path / "day", tmp_path / ".track" / "journal.jsonl"
     bob, other = tmp_path / "bob" / "kernel.py", tmp_path_factory.mktemp("track-strict-") / "found"
     for place in (folder, journal.parent, bob.parent):
@@ -90,12 +83,24 @@ def test_what_a_file_could_reach_it_cannot_when_confined(
         file.write_text("what happened\n")
     kernel = folder / "kernel.py"
     given = f"PORT, PARENT, OTHER = {server}, {os.getpid()}, {str(other)!r}\n"
-    kernel.write_text(SOLUTION.replace("\nimport torch", f"\n{HEAD}import torch", 1) + given + reach + "\n")
+    given += f"REACHES = { {name: reach for name, (_, reach) in REACHES.items()} }\n"
+    kernel.write_text(SOLUTION.replace("\nimport torch", f"\n{HEAD}import torch", 1) + given + TRIED)
     free, confined = (graded(1, kernel, strict=strict, speed=False, only="n=8-") for strict in (False, True))
     Path("/dev/shm/left-by-a-kernel").unlink(missing_ok=True)
-    assert free.status == "passed", free.diagnosis
-    assert confined.status == "failed"
-    assert f"line {kernel.read_text().count(chr(10))} raised" in confined.diagnosis
+    assert free.status == confined.status == "passed"
+    assert free.output.splitlines() == list(REACHES)
+    # What this machine does not grant, the verdict says.
+    left = [name for name, (confinement, _) in REACHES.items() if confinement in confined.not_confined]
+    assert confined.output.splitlines() == left
+
+
+def test_what_is_denied_is_told_as_any_exception(graded: Grade) -> None:
+    source = f"{SOLUTION}{REACHES['the solutions'][1]}\n"
+    verdict = graded(1, source, strict=True, speed=False, only="n=8-")
+    if "hidden files" in verdict.not_confined:
+        pytest.skip("hidden files: not granted here")
+    assert verdict.status == "failed"
+    assert f"line {source.count(chr(10))} raised" in verdict.diagnosis
 
 
 def test_a_scratch_folder_can_be_written_and_is_gone_afterwards(graded: Grade, tmp_path: Path) -> None:
@@ -112,9 +117,10 @@ def test_what_lies_beside_a_file_and_what_the_day_provides_can_be_imported(
 ) -> None:
     (tmp_path / "beside.py").write_text("HERE = True\n")
     source = SOLUTION + "\nimport beside\nassert beside.HERE\n"
-    assert graded(1, source, strict=True, speed=False).status == "passed"
+    assert graded(1, source, strict=True, speed=False, only="n=8-").status == "passed"
     provides = next(day for day in catalog.course() if day.provided.is_dir())
-    assert graded(provides.key, provides.solution, strict=True, speed=False).status == "passed"
+    case = load_challenges(provides.hidden_tests)[0].cases[0].id
+    assert graded(provides.key, provides.solution, strict=True, speed=False, only=case).status == "passed"
 
 
 def alike(verdict: Verdict) -> object:
@@ -126,12 +132,10 @@ def alike(verdict: Verdict) -> object:
 
 
 def sample() -> Iterator[tuple[catalog.Key, str, str, str]]:
-    """Of two days the solution and a mistake, and the exploits that end a process or leave one."""
-    for key in (13, 24):
-        day = catalog.find(str(key))
-        yield day.key, "solution", day.solution.read_text(), "passed"
-        mistake = planted.mistakes(day)[0]
-        yield day.key, mistake.name, mistake.source(day), ""
+    """A solution, a mistake of another day, and the exploits that end a process or leave one."""
+    yield 13, "solution", catalog.find("13").solution.read_text(), "passed"
+    mistake = planted.mistakes(catalog.find("24"))[0]
+    yield 24, mistake.name, mistake.source(catalog.find("24")), ""
     ends = "segmentation_fault exit_with_success memory_hog a_fork processes_left_behind forged_message"
     for exploit in planted.exploits(DAY):
         if exploit.stem in ends.split():
@@ -162,8 +166,9 @@ STRICT = [(day, one) for day in catalog.course() for one in planted.exploits(day
 
 @pytest.mark.parametrize(("day", "exploit"), STRICT, ids=lambda value: getattr(value, "stem", ""))
 def test_an_exploit_that_needs_confinement_does(
-    day: catalog.Day, exploit: planted.Exploit, graded: Grade, granted: set[str]
+    day: catalog.Day, exploit: planted.Exploit, graded: Grade
 ) -> None:
     assert graded(day.key, exploit.path, speed=False).status == "passed"
-    if "hidden files" in granted:
-        assert exploit.heard(graded(day.key, exploit.path, strict=True).diagnosis)
+    confined = graded(day.key, exploit.path, strict=True)
+    if "hidden files" not in confined.not_confined:
+        assert exploit.heard(confined.diagnosis)

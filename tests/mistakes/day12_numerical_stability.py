@@ -39,80 +39,47 @@ ONE_WALK = """\
     shift = m
 """
 
+# fmt: off
 mistakes = [
     Mistake("no maximum is subtracted", {SHIFT: "0.0"}, "maximum", fails="edges"),
     Mistake("a row of -inf meets -inf - (-inf)", {SHIFT: "m"}, "(-inf) - (-inf)", fails="edges"),
-    Mistake(
-        "only -inf is kept from itself, not +inf",
-        {"tl.abs(m) == float": "m == -float"},
-        "Inf - Inf",
-        fails="edges",
-    ),
-    Mistake(
-        "the maximum starts at 0", {"m_i = first": "m_i = tl.maximum(first, 0.0)"}, "is -inf", fails="edges"
-    ),
-    Mistake(
-        "a masked lane holds 0, and the sum counts its exponential",
-        {FIRST_LOAD: "other=0.0)\n    first", SUM_LOAD: "other=0.0)\n        l_i"},
-        "is right",
-    ),
-    Mistake(
-        "the load of the first walk has no mask",
-        {f"mask=offs_n < n_cols, {FIRST_LOAD}": ")\n    first"},
-        "Unmasked load",
-    ),
-    Mistake(
-        "the maximum is added, and was never subtracted",
-        {"exp(x.to(tl.float32) - shift)": "exp(x.to(tl.float32))", "exp(first - shift)": "exp(first)"},
-        "not subtracted",
-    ),
+    Mistake("only -inf is kept from itself, not +inf", {"tl.abs(m) == float": "m == -float"}, "Inf - Inf",
+            fails="edges"),
+    Mistake("the maximum starts at 0", {"m_i = first": "m_i = tl.maximum(first, 0.0)"}, "is -inf",
+            fails="edges"),
+    Mistake("a masked lane holds 0, and the sum counts its exponential",
+            {FIRST_LOAD: "other=0.0)\n    first", SUM_LOAD: "other=0.0)\n        l_i"}, "is right"),
+    Mistake("the load of the first walk has no mask", {f"mask=offs_n < n_cols, {FIRST_LOAD}": ")\n    first"},
+            "Unmasked load"),
+    Mistake("the maximum is added, and was never subtracted",
+            {"exp(x.to(tl.float32) - shift)": "exp(x.to(tl.float32))", "exp(first - shift)": "exp(first)"},
+            "not subtracted"),
     Mistake("the maximum is not added back", {RESULT: "tl.log(total)"}, "added back"),
-    Mistake(
-        "the maximum is added before the logarithm", {RESULT: "tl.log(total + shift)"}, "inside the logarithm"
-    ),
+    Mistake("the maximum is added before the logarithm", {RESULT: "tl.log(total + shift)"},
+            "inside the logarithm"),
     Mistake("the logarithm is in base 2", {RESULT: "tl.log2(total) + shift"}, "base 2"),
-    Mistake(
-        "the maximum is subtracted in half precision",
-        {"tl.exp(first - shift)": "tl.exp((first.to(tl.float16) - shift.to(tl.float16)).to(tl.float32))"},
-        "precision",
-    ),
+    Mistake("the maximum is subtracted in half precision",
+            {"tl.exp(first - shift)": "tl.exp((first.to(tl.float16) - shift.to(tl.float16)).to(tl.float32))"},
+            "precision"),
     Mistake("the result has x's dtype", {"dtype=torch.float32": "dtype=x.dtype"}, "dtype"),
-    Mistake(
-        "rows are taken to be n_cols apart", {"pid_m * stride_xm": "pid_m * n_cols"}, "stride", fails="edges"
-    ),
+    Mistake("rows are taken to be n_cols apart", {"pid_m * stride_xm": "pid_m * n_cols"}, "stride",
+            fails="edges"),
     Mistake("every program reads row 0", {"x_ptr + pid_m * stride_xm": "x_ptr"}, "same row"),
     Mistake("every program writes element 0", {"y_ptr + pid_m": "y_ptr"}, "never written"),
-    Mistake(
-        "results are stored two apart",
-        {"y_ptr + pid_m": "y_ptr + 2 * pid_m"},
-        "nothing of it lies inside",
-        at="tl.store(y_ptr",
-    ),
+    Mistake("results are stored two apart", {"y_ptr + pid_m": "y_ptr + 2 * pid_m"},
+            "nothing of it lies inside", at="tl.store(y_ptr"),
     Mistake("nothing is returned", {RETURN: "    y"}, "returns nothing"),
-    Mistake(
-        "torch does the work",
-        {RETURN: "    return torch.logsumexp(x.float(), dim=-1)"},
-        "torch",
-        fails="honest",
-    ),
+    Mistake("torch does the work", {RETURN: "    return torch.logsumexp(x.float(), dim=-1)"}, "torch",
+            fails="honest"),
     Mistake("one walk, and a block of -inf comes first", {TWO_WALKS: ONE_WALK}, "-inf", fails="edges"),
-    Mistake(
-        "the result is rounded to the input's dtype",
-        {"tl.log(total) + shift)": "(tl.log(total) + shift).to(x_ptr.dtype.element_ty))"},
-        "Every element is a number of",
-    ),
-    Mistake(
-        "the maximum is never below fp16's lowest number",
-        {"    m = tl.max(m_i, axis=0)\n": "    m = tl.maximum(tl.max(m_i, axis=0), -65504.0)\n"},
-        "log(0) is -inf",
-        fails="edges",
-    ),
-    Mistake(
-        "a tl.where at the end swallows NaN",
-        {f"{RESULT})": f"tl.where(total > 0, {RESULT}, -float('inf')))"},
-        "is right",
-        fails="edges",
-    ),
+    Mistake("the result is rounded to the input's dtype",
+            {"tl.log(total) + shift)": "(tl.log(total) + shift).to(x_ptr.dtype.element_ty))"},
+            "Every element is a number of"),
+    Mistake("the maximum is never below fp16's lowest number",
+            {"    m = tl.max(m_i, axis=0)\n": "    m = tl.maximum(tl.max(m_i, axis=0), -65504.0)\n"},
+            "log(0) is -inf", fails="edges"),
+    Mistake("a tl.where at the end swallows NaN",
+            {f"{RESULT})": f"tl.where(total > 0, {RESULT}, -float('inf')))"}, "is right", fails="edges"),
     Mistake(
         "the first block is counted twice",
         {

@@ -22,6 +22,7 @@ ONE_SHEET = {
 
 ZEROED = "tl.store(partial_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask_m & mask_n)"
 
+# fmt: off
 mistakes = [
     Mistake(
         "partial sums are rounded to a's dtype before they are added",
@@ -29,34 +30,16 @@ mistakes = [
         ("is right", "close but not close enough"),
         on_gpu="is right",  # one case fails there, and two dtypes tell more
     ),
-    Mistake(
-        "the reduction adds in a's dtype",
-        {SUM: "tl.sum(partial.to(out_ptr.dtype.element_ty), axis=0)"},
-        ("is right", "close but not close enough"),
-    ),
+    Mistake("the reduction adds in a's dtype", {SUM: "tl.sum(partial.to(out_ptr.dtype.element_ty), axis=0)"},
+            ("is right", "close but not close enough")),
     Mistake("atomics add to memory that nobody zeroed", ONE_SHEET, "torch.empty"),
-    Mistake(
-        "the accumulator of the first call is used again",
-        {
-            **ONE_SHEET,
-            "PROGRAMS = 128": "KEPT = {}\nPROGRAMS = 128",
-            PARTIAL: (
-                "partial = KEPT.setdefault((m, n, k, a.dtype, a.stride()), "
-                "torch.zeros(m, n, dtype=torch.float32, device=a.device))"
-            ),
-        },
-        "is right",
-        fails="edges",
-    ),
-    Mistake(
-        "the pointers move on by one block, past what the neighbours read",
-        {
-            "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
-            "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
-        },
-        "counted",
-        wish=True,
-    ),
+    Mistake("the accumulator of the first call is used again",
+            {**ONE_SHEET, "PROGRAMS = 128": "KEPT = {}\nPROGRAMS = 128",
+             PARTIAL: ("partial = KEPT.setdefault((m, n, k, a.dtype, a.stride()), "
+             "torch.zeros(m, n, dtype=torch.float32, device=a.device))")}, "is right", fails="edges"),
+    Mistake("the pointers move on by one block, past what the neighbours read",
+            {"a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
+             "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk"}, "counted", wish=True),
     Mistake("a is read past the end of K", {MASK_A: ", mask=mask_m, other=0.0)"}, "past the end of a"),
     Mistake("the partial sums are averaged", {SUM: SUM + " / SPLIT_K"}, "is right"),
     Mistake("the store of the result has no mask", {SUM + ", mask=mask)": SUM + ")"}, "Unmasked store"),
@@ -76,12 +59,9 @@ mistakes = [
         at="partial_ptr + ",
         cpu=True,  # a GPU shows a race by wrong values, or not at all
     ),
-    Mistake(
-        "rows of a whose distance suits a descriptor are taken for packed",
-        {"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
-        "loads from a gap between",
-        fails="edges",
-    ),
+    Mistake("rows of a whose distance suits a descriptor are taken for packed",
+            {"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
+            "loads from a gap between", fails="edges"),
     Mistake(
         "the first split adds up what others of its launch store",
         {

@@ -64,7 +64,7 @@ def test_a_true_sentence_has_all_it_names(sentence: str) -> None:
     ],
 )
 def test_what_is_not_there_is_named(sentence: str, what: str) -> None:
-    assert what in untrue(verdict(sentence), SOURCE)
+    assert any(each.startswith(what) for each in untrue(verdict(sentence), SOURCE))
 
 
 @pytest.mark.parametrize("kernels", [0, 1, 3])

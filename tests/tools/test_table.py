@@ -14,7 +14,7 @@ from tools.check_planted import Tried
 from tools.extras_table import _caught, row
 from tools.measure import KEPT
 from tools.proof import Record
-from tools.table import page
+from tools.table import _row, page
 
 DAY = catalog.find("rms_norm")
 SLOW, SLOWER = (laggard.name for laggard in planted.laggards(DAY))
@@ -54,6 +54,14 @@ def test_mistakes_are_counted_as_a_proof_kept_them(tmp_path: Path) -> None:
     every = len(planted.mistakes(DAY))
     assert _caught(DAY, proof) == f"1 of {every}"
     assert _caught(DAY, None) == f"{every} planted"
+
+
+def test_a_day_has_the_fastest_library_by_name_and_the_faster_one_in_gluon() -> None:
+    us = {"ours": 100.0, "eager": 90.0, "cudnn": 50.0, "flex": 80.0, "gluon": 60.0, "gluon fast": 40.0}
+    results = {name: Result(POINT, "H200", name, "", time) for name, time in us.items()}
+    assert _row(DAY, "ours", results).endswith("| 0.90 | – | 0.90 | 0.50 cudnn | 0.40 | 0 |")
+    of_torch = {name: results[name] for name in ("ours", "eager")}
+    assert _row(DAY, "ours", of_torch).endswith("| 0.90 | – | 0.90 | – | – | 0 |")
 
 
 @pytest.mark.parametrize("extras", [False, True])

@@ -51,7 +51,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What an entry of tests/equivalents/ names it by: an edit elsewhere in the file leaves it alone."""
+        """What a line of tests/equivalents.jsonl names it by: an edit elsewhere leaves it alone."""
         return f"{self.file}:{self.function}", self.line, self.becomes
 
 

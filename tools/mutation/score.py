@@ -1,8 +1,8 @@
 """The mutation score: `track dev mutants [--only OPERATOR] [--every N] [--jobs N] [--json FILE] [DAY …]`.
 
 A row a day: how many mutants of its right files were graded, values alone, how many failed, how many of
-those that live are listed in tests/equivalents/ as right, or as wrong on a GPU alone, how many are not, and
-what share of those that are wrong here failed. What lives is shown below, and what is listed and not so.
+those that live are listed in tests/equivalents.jsonl as right, or as wrong on a GPU alone, how many are not,
+and what share of those that are wrong here failed. What lives is shown below, and what is listed and not so.
 """
 
 from __future__ import annotations

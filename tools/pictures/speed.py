@@ -39,7 +39,7 @@ def bars(drawing: Drawing, y: float, day: int, case: str, part: str = "", torch:
     The last bar is what as many bytes take in a copy, or as many operations in a large product: the longer.
 
     Args:
-        case: what was timed, in words; the times are of tests/measured.jsonl.
+        case: what was timed, in words; the times are of tools/measured.jsonl.
         part: which passes, where a day times several.
         torch: its bar's name, where torch has several ways to compute the same.
     """

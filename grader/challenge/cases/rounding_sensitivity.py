@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import torch
@@ -146,6 +146,7 @@ class RoundedOperands(Rounding):  # type: ignore[no-untyped-call]
         return torch.where(exact, value, self.moved_by(step, value))
 
 
+@cache  # torch goes through its whole table each time
 def _parts(func: Any) -> Callable[..., Any] | None:
     """The arithmetic that a fused operator stands for."""
     if not FUSED.match(func.overloadpacket.__name__):

@@ -1,4 +1,4 @@
-"""Whom a bench times at one bar: the learner's kernel, ours, torch, torch.compile, and libraries."""
+"""Whom a bench times at one bar: the learner's kernel, ours, torch, torch.compile, libraries, and Gluon."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ import triton
 from grader.challenge import Challenge, Speed
 from grader.challenge.cases.oracle import values_of
 from grader.challenge.cases.runner_client import made_by
-from grader.cli.benchmark.libraries import LIBRARIES, Function, Library
+from grader.cli.benchmark.libraries import GLUON, LIBRARIES, Function, Gluon, Library
 from grader.cli.benchmark.results import digest
+from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner.earlier_kernels import taken
 from grader.runner.loading import load
 
+HOPPER = 9, 0  # the one compute capability with wgmma
 TORCH, TRITON = f"torch {torch.__version__}", f"triton {triton.__version__}"
 
 
@@ -81,7 +83,7 @@ def files(day: Day, more: Mapping[str, str]) -> list[File]:
 
 
 def contenders(day: Day, challenge: Challenge, speed: Speed, given: Sequence[File]) -> Iterator[Contender]:
-    """The files, then torch, torch.compile, and the libraries that are installed."""
+    """The files, then torch, torch.compile, the libraries that are installed, and an extra in Gluon."""
     for file in given:
         yield Contender(file.name, file.stamp, partial(_entry, file, challenge.entry), in_place=True)
     plain, in_place = speed.torch or _called(challenge), speed.torch is not None
@@ -91,11 +93,29 @@ def contenders(day: Day, challenge: Challenge, speed: Speed, given: Sequence[Fil
         if installed(library):
             stamp = f"{library.package} {metadata.version(library.package)} {TRITON}"
             yield Contender(library.name, stamp, library.make)
+    if (day.place, challenge.entry) in GLUON:
+        yield from gluon(GLUON[day.place, challenge.entry])
+
+
+def gluon(one: Gluon) -> Iterator[Contender]:
+    """The extra's solution, and its tuned one; nobody where the GPU is no Hopper."""
+    if torch.cuda.is_available() and torch.cuda.get_device_capability() == HOPPER:
+        for name, file in gluon_files(one).items():
+            yield Contender(name, file.stamp, partial(_adapted, one, file))
+
+
+def gluon_files(one: Gluon) -> dict[str, File]:
+    """By provider the files of an extra in Gluon."""
+    return dict(zip(("gluon", "gluon fast"), files(catalog.find(one.slug), {}), strict=False))
 
 
 def _entry(file: File, name: str, _: Sequence[Any]) -> Function:
     function: Function = getattr(file.module, name)
     return function
+
+
+def _adapted(one: Gluon, file: File, given: Sequence[Any]) -> Function:
+    return one.adapt(_entry(file, one.entry, given))
 
 
 def _called(challenge: Challenge) -> Function:

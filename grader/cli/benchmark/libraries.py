@@ -3,7 +3,7 @@
 Liger Kernel by its functional interface (https://github.com/linkedin/Liger-Kernel,
 liger_kernel/transformers/functional.py), torch's attention by backend, and FlexAttention
 (https://pytorch.org/docs/stable/nn.attention.flex_attention.html). None of them is needed: what is not
-installed is left out, by name.
+installed is left out, by name. And which extra in Gluon does a day's work on a Hopper GPU.
 """
 
 from __future__ import annotations
@@ -129,4 +129,27 @@ LIBRARIES: Mapping[tuple[str, str], Sequence[Library]] = {
             lambda f: lambda x, weight, target, ignore_index: f(x, weight, target, ignore_index=ignore_index),
         ),
     ),
+}
+
+
+@dataclass(frozen=True)
+class Gluon:
+    """An extra in Gluon that does the same.
+
+    Attributes:
+        adapt: from its function to one with the day's signature.
+    """
+
+    slug: str
+    entry: str
+    adapt: Callable[[Function], Function] = lambda function: function
+
+
+GLUON: Mapping[tuple[str, str], Gluon] = {
+    ("day18_cache_optimization", "matmul"): Gluon("gluon_persistent_matmul", "matmul"),
+    # Its scale is 1 / sqrt(D), as that of the day's bar.
+    ("day32_flash_forward_pass", "flash_forward"): Gluon(
+        "gluon_flash", "flash", lambda flash: lambda q, k, v, scale, causal: flash(q, k, v, causal)
+    ),
+    ("extras/fp8_matmul", "fp8_matmul"): Gluon("gluon_fp8_matmul", "fp8_matmul"),
 }

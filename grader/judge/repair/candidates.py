@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from grader.judge.repair.edits import KINDS, Kind
-from grader.judge.repair.line_edits import LINES, moved
+from grader.judge.repair.edits import KINDS
 from grader.judge.repair.scope import Scope, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
@@ -18,6 +17,7 @@ BARE = (ast.stmt, ast.keyword, ast.Call, ast.Subscript, ast.Tuple, ast.List)
 # How much more often than others a line is at fault that a fact names; one that makes what such a line reads,
 # or launches; one of a kernel; and one that a wrong result is made from, and no right one.
 NEAR, BEHIND, KERNEL, ALONE = 3.0, 2.0, 3.0, 3.0
+OF_WHAT_DOES_NOT = ("loaded",)  # compile: edits that undo nothing else
 VALUE = 0.1  # and how often what is no part of an address is, where addresses are wrong
 
 
@@ -26,12 +26,13 @@ class Candidate:
     """A file with one edit.
 
     Attributes:
-        kind: of the edit, in `KINDS` or `LINES`.
+        kind: of the edit, in `KINDS`.
         line: of the learner's file, that it changes.
         it: what stands there before.
         becomes: what stands there after it.
         source: of the whole file.
         begins: where that begins which stands there, if not on that line.
+        last: the last line that it changes, of a call's arguments.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Candidate:
     becomes: str
     source: str
     begins: int = 0
+    last: int = 0
 
 
 class Candidates:
@@ -52,6 +54,7 @@ class Candidates:
         alone: lines that wrong results are made from, and no right ones.
         behind: lines that make what a near one reads, and launches.
         places: it is addresses or masks that are wrong, and no values.
+        compiles: the kernels compile, as they are.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Candidates:
         behind: frozenset[int] = frozenset(),
         *,
         places: bool = False,
+        compiles: bool = False,
     ) -> None:
         self.source, self.raw, self.kept = source, source.encode(), kept
         self.starts = [0]
@@ -73,7 +77,7 @@ class Candidates:
         constants = [name.id for name in named if isinstance(name, ast.Name) and name.id.isupper()]
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         self.functions = [(function, Scope(function, constants)) for function in functions]
-        self.near, self.alone, self.behind = near, alone, behind
+        self.near, self.alone, self.behind, self.compiles = near, alone, behind, compiles
         kernels = [function for function, scope in self.functions if scope.kernel]
         self.inside = {line for one in kernels for line in range(one.lineno, (one.end_lineno or 0) + 1)}
         # A larger block hides many a mistake: block sizes are edited where the diagnosis names them alone.
@@ -90,8 +94,10 @@ class Candidates:
 
     def __iter__(self) -> Iterator[Candidate]:
         seen = {self.raw}
-        rates = {name: kind.rate for name, kind in KINDS.items()} | {n: one.rate for n, one in LINES.items()}
+        rates = {name: kind.rate for name, kind in KINDS.items()}
         weights = {weight for *_, weight in self.nodes if weight}
+        for name in OF_WHAT_DOES_NOT if self.compiles else ():
+            del rates[name]
         turns = [(rate * weight, name, weight) for name, rate in rates.items() for weight in weights]
         for _, name, weight in sorted(turns, key=lambda turn: -turn[0]):
             for candidate in self.of(name, weight):
@@ -113,33 +119,24 @@ class Candidates:
 
     def of(self, name: str, weight: float) -> Iterator[Candidate]:
         """Those of one kind, on lines of this weight."""
-        return self._edited(name, KINDS[name], weight) if name in KINDS else self._moved(name, weight)
-
-    def _edited(self, name: str, kind: Kind, weight: float) -> Iterator[Candidate]:
         for node, parent, scope, own in self.nodes:
-            for old, other in kind.edits(node, scope) if own == weight else ():
+            for old, other in KINDS[name].edits(node, scope) if own == weight else ():
                 bare = old is not node or isinstance(parent, BARE) or isinstance(old, ast.stmt)
                 begin = self.starts[old.lineno - 1] + old.col_offset
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                line, before = _line(old, other), self.raw[begin:end].decode()
+                (line, *_, last), before = _changed(old, other), self.raw[begin:end].decode()
                 if line not in self.kept or line == old.lineno:
-                    yield Candidate(name, line, before, text.decode(), whole, old.lineno)
-
-    def _moved(self, name: str, weight: float) -> Iterator[Candidate]:
-        lines = self.source.splitlines()
-        for function, _ in self.functions:
-            for kind, line, whole in moved(self.source, function):
-                if kind == name and self.weight(line) == weight:
-                    yield Candidate(kind, line, lines[line - 1].strip(), "", whole)
+                    yield Candidate(name, line, before, text.decode(), whole, old.lineno, last)
 
 
-def _line(old: Any, other: Any) -> int:
-    """Where the edit is: in a call the first argument that is another one."""
+def _changed(old: Any, other: Any) -> list[int]:
+    """The lines of the edit, two at least: in a call those of the arguments that are others."""
     same = isinstance(old, ast.Call) and isinstance(other, ast.Call) and old.func is other.func
     pairs = zip(old.args, other.args, strict=False) if same else ()
-    return next((was.lineno for was, becomes in pairs if was is not becomes), int(old.lineno))
+    lines = [was.lineno for was, becomes in pairs if was is not becomes] or [old.lineno]
+    return lines * 2
 
 
 def _lines(statement: ast.stmt) -> range:

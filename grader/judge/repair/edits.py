@@ -29,6 +29,7 @@ from grader.judge.repair.scope import (
 Other = ast.AST | str  # a node, or its text
 Edits = Iterator[tuple[Any, Other]]  # a node of the function, and what stands in its place
 FILLS = ("0.0", "-float('inf')", "float('inf')")
+NUMBERS = ("2", "0.5", "1.4426950408889634")  # the last turns a power of e into one of 2
 MASK_AT = {"load": 1, "store": 2}
 FUNCTIONS = (
     ("exp", "exp2"), ("log", "log2"), ("max", "min", "sum"), ("maximum", "minimum"), ("sqrt", "rsqrt"),
@@ -101,13 +102,6 @@ def infinity(node: Any, scope: Scope) -> Edits:
         yield node, "0.0"
 
 
-def named_number(node: Any, scope: Scope) -> Edits:
-    """A name for a number that was written out."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        for other in scope.beside(node):
-            yield node, other
-
-
 def comparison(node: Any, scope: Scope) -> Edits:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         for op in COMPARISONS:
@@ -157,8 +151,8 @@ def dropped(node: Any, scope: Scope) -> Edits:
 def factor(node: Any, scope: Scope) -> Edits:
     """A number times a stride, a size, a block, or a scalar."""
     if scope.is_operand(node):
-        numbers = ["2", "0.5"] if scope.kernel and scope.is_float(node) else []
-        for other in scope.beside(node) + numbers:
+        numbers = NUMBERS if scope.kernel and scope.is_float(node) else ()
+        for other in (*scope.beside(node), *numbers):
             if scope.sort(other) not in ("offsets", "program", "value"):
                 yield node, ast.BinOp(node, ast.Mult(), parsed(other))
 
@@ -176,12 +170,20 @@ def term(node: Any, scope: Scope) -> Edits:
     if scope.kernel and is_read(node) and scope.sort(node.id) in ("program", "offsets", "size"):
         yield node, f"{node.id} + 1"
         yield node, f"{node.id} - 1"
-    if scope.kernel and isinstance(node, ast.Assign) and scope.is_float(node.value):
-        for other in scope.of("value"):
-            yield node.value, f"{spelled(node.value)} + {other}"
+    whole = _result(node)
+    if scope.kernel and whole and scope.is_float(whole):
+        for other, sign in itertools.product(scope.of("value"), "+-"):
+            yield whole, f"{spelled(whole)} {sign} {other}"
     for place in _addresses(node, scope):
         for other in scope.of("offsets") + (scope.of("program") or ["tl.program_id(0)"]):
             yield place, f"{spelled(place)} + {other}"
+
+
+def _result(node: Any) -> ast.expr | None:
+    """What a line sets a name to, returns or stores."""
+    if isinstance(node, ast.Assign | ast.Return):
+        return node.value
+    return node.args[1] if is_access(node) and name_of(node) != "load" and len(node.args) > 1 else None
 
 
 def _addresses(node: Any, scope: Scope) -> list[ast.expr]:
@@ -235,24 +237,21 @@ def unwrapped(node: Any, scope: Scope) -> Edits:
             yield node, node.args[1]
 
 
-def _changed_over(each: list[ast.expr], apart: range) -> Iterator[list[ast.expr]]:
-    """With two of them, so far apart, in each other's place."""
-    for i, j in itertools.combinations(range(len(each)), 2):
-        if j - i in apart:
-            yield [*each[:i], each[j], *each[i + 1 : j], each[i], *each[j + 1 :]]
-
-
 def arguments(node: Any, scope: Scope) -> Edits:
-    """Two arguments of a call that stand side by side changed over."""
-    for args in _changed_over(node.args, range(1, 2)) if isinstance(node, ast.Call) else ():
-        yield node, changed(node, args=args)
+    """Arguments of a call that stand side by side changed over: two, or two runs, as of strides."""
+    given = node.args if isinstance(node, ast.Call) else []
+    for run, at in itertools.product((1, 2, 3), range(len(given))):
+        if at + 2 * run <= len(given):
+            turned = [*given[at + run : at + 2 * run], *given[at : at + run]]
+            yield node, changed(node, args=[*given[:at], *turned, *given[at + 2 * run :]])
 
 
 def pair(node: Any, scope: Scope) -> Edits:
     """Two of a tuple changed over: sizes, a grid, what is returned."""
     if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Slice) for each in node.elts):
-        for elts in _changed_over(node.elts, range(1, 24)):
-            yield node, changed(node, elts=elts)
+        each = node.elts
+        for i, j in itertools.combinations(range(len(each)), 2):
+            yield node, changed(node, elts=[*each[:i], each[j], *each[i + 1 : j], each[i], *each[j + 1 :]])
 
 
 def accumulation(node: Any, scope: Scope) -> Edits:
@@ -470,8 +469,13 @@ def advanced(node: Any, scope: Scope) -> Edits:
         last, indent = node.body[-1], " " * node.body[-1].col_offset
         inside, used = names(node, ast.Store), names(node, ast.Load)
         kept = [old for old in scope.of("value") if old in used - inside and old in scope.stored]
-        for old, new in itertools.product(kept, [new for new in scope.of("value") if new in inside]):
-            yield last, f"{spelled(last)}\n{indent}{old} = {new}"
+        lines = [f"{old} = {new}" for old in kept for new in scope.of("value") if new in inside]
+        steps = [*scope.of("constexpr"), *scope.of("size")]
+        ways = steps + [f"{step} * {stride}" for step in steps for stride in scope.of("stride")]
+        still = [one for one in scope.of("pointer") if one in used - inside and one in scope.stored]
+        lines += [f"{pointer} += {way}" for pointer, way in itertools.product(still, ways)]
+        for line in lines:
+            yield last, f"{spelled(last)}\n{indent}{line}"
 
 
 def returned(node: Any, scope: Scope) -> Edits:
@@ -536,7 +540,6 @@ KINDS: Mapping[str, Kind] = {
         (size_of_data, "another name than `{it}`", 0.4),
         (constant, "another number than `{it}`", 0.1),
         (infinity, "another number than `{it}`", 0.8),
-        (named_number, "a name in the place of `{it}`", 0.04),
         (comparison, "another comparison than `{it}`", 0.45),
         (operator, "another operator in `{it}`", 0.05),
         (operands, "the operands of `{it}` changed over", 0.9),

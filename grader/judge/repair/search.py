@@ -27,10 +27,9 @@ from grader.challenge.loading import weight
 from grader.diagnosis.launches import involved
 from grader.diagnosis.lines import grids, launches
 from grader.diagnosis.provenance import MISPLACED, alone_behind, made_on
-from grader.diagnosis.source_context import functions, jitted, outside_kernels
+from grader.diagnosis.source_context import functions, jitted, outside_kernels, spelled
 from grader.judge.repair.candidates import Candidate, Candidates
 from grader.judge.repair.edits import KINDS
-from grader.judge.repair.line_edits import LINES
 from grader.judge.session import Session
 from grader.request import Request
 from grader.runner_answers import Called, Failed
@@ -57,17 +56,16 @@ class Repair:
     @property
     def look_at(self) -> str:
         """The line and the kind of edit: a hint, and not the edit itself."""
-        kind = KINDS.get(self.candidate.kind) or LINES[self.candidate.kind]
-        says = kind.says.format(it=_short(self.candidate.it))
-        return f"line {self.candidate.line}: with {says} every case that was tried is right"
+        says = KINDS[self.candidate.kind].says.format(it=_short(self.candidate.it))
+        lines = sorted({self.candidate.line, self.candidate.last or self.candidate.line})
+        return f"{spelled(lines)}: with {says} every case that was tried is right"
 
     @property
     def edit(self) -> str:
         """The edit, in words."""
         was, becomes = _short(self.candidate.it), _short(self.candidate.becomes)
-        how = f"`{was}` becomes `{becomes}`" if becomes else f"`{was}` is moved"
         line = self.candidate.begins or self.candidate.line
-        return f"On line {line} {how}: then every case that was tried is right."
+        return f"On line {line} `{was}` becomes `{becomes}`: then every case that was tried is right."
 
 
 def _short(code: str) -> str:
@@ -98,7 +96,10 @@ def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
     kept = evidence.given | _elsewhere(failed[0], evidence.source, tree)
     alone = alone_behind(failed[0], evidence) | launched
     behind = frozenset(made_on(near, tree) | launches(tree, outside_kernels(tree)))
-    candidates = Candidates(evidence.source, kept, near | launched, alone, behind, places=kind in MISPLACED)
+    compiles, places = kind != "error", kind in MISPLACED
+    candidates = Candidates(
+        evidence.source, kept, near | launched, alone, behind, places=places, compiles=compiles
+    )
     return _Search(session, trials, candidates).run()
 
 

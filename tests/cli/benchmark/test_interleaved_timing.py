@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,9 +13,11 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge, Gradients, Speed
+from grader.challenge.loading import load_challenges
 from grader.cli.benchmark import interleaved_timing, main
-from grader.cli.benchmark.contenders import Contender, contenders, files, missing
+from grader.cli.benchmark.contenders import Contender, contenders, files, gluon_files, missing
 from grader.cli.benchmark.interleaved_timing import INEXACT, Turns
+from grader.cli.benchmark.libraries import GLUON
 from grader.cli.benchmark.results import Machine, from_json
 from grader.cli.benchmark.sweep import Wanted
 from grader.cli.benchmark.times import Times
@@ -253,6 +256,34 @@ def test_the_learners_file_is_loaded_beside_ours(tmp_path: Any) -> None:
     assert given[0].stamp != given[1].stamp
     x = torch.ones(2, 4)
     assert given[1].module.softmax(x).sum() == pytest.approx(2)
+
+
+def test_an_extra_in_gluon_is_timed_beside_its_day_on_a_hopper_alone(
+    no_gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day = catalog.find("32")
+    challenge = load_challenges(day.hidden_tests)[0]
+
+    def names() -> list[str]:
+        return [one.name for one in contenders(day, challenge, challenge.speeds[0], [])]
+
+    assert "gluon" not in names()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (9, 0))
+    assert names()[-2:] == ["gluon", "gluon fast"]
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (10, 0))
+    assert "gluon" not in names()
+
+
+@pytest.mark.parametrize(("place", "entry"), GLUON)
+def test_each_extra_in_gluon_takes_the_arguments_of_its_day(place: str, entry: str) -> None:
+    day = next(one for one in catalog.course() if one.place == place)
+    (ours, *_) = files(day, {})
+    asked = inspect.signature(getattr(ours.module, entry)).parameters
+    one = GLUON[place, entry]
+    for file in gluon_files(one).values():
+        taken = inspect.signature(one.adapt(getattr(file.module, one.entry))).parameters
+        assert list(taken) == list(asked)
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,10 +22,10 @@ def pieces(day: Day) -> list[Piece]:
 
 
 DAYS = [day for day in catalog.course() if pieces(day)]
-# Of one day in two every other function is undone, or its only one.
+# Of one day in two every other function is undone, or its only one; of the others one that is planted half
+# done. `track dev proof` grades all of these.
 HALVES = [(day, day.anchor % min(2, len({piece.of for piece in pieces(day)}))) for day in DAYS[::2]]
-# One a day; `track dev proof` grades all.
-HALF_DONE = [(day, [m for m in planted.mistakes(day) if m.so_far][day.anchor % 2]) for day in DAYS]
+HALF_DONE = [(day, [m for m in planted.mistakes(day) if m.so_far][day.anchor % 2]) for day in DAYS[1::2]]
 
 
 def graded_on_one_case(graded: Grade, day: Day, source: str) -> Verdict:
@@ -46,9 +46,8 @@ def test_what_is_ours_is_right_and_what_is_the_skeletons_is_not_started(
     assert told == {piece.name: "not started" if piece.of in undone else "right" for piece in pieces(day)}
 
 
-@pytest.mark.parametrize("day", DAYS, ids=lambda day: day.place)
-def test_two_files_of_every_such_day_are_planted_half_done(day: Day) -> None:
-    assert sum(bool(mistake.so_far) for mistake in planted.mistakes(day)) >= 2
+def test_two_files_of_every_such_day_are_planted_half_done() -> None:
+    assert not [day.place for day in DAYS if sum(bool(one.so_far) for one in planted.mistakes(day)) < 2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from grader.diagnosis.provenance import made_on
 from grader.judge.repair.candidates import Candidates
 from grader.judge.repair.edits import KINDS
-from grader.judge.repair.line_edits import LINES
 
 KERNEL = """
 @triton.jit
@@ -25,6 +24,15 @@ def kernel(x_ptr, y_ptr, n_rows, n_cols, stride_xm, stride_xn, scale, BLOCK: tl.
         total += tl.exp(x - m)
     {line}
     tl.store(y_ptr + offs, total, mask=mask)
+"""
+LOOP = """
+@triton.jit
+def kernel(x_ptr, y_ptr, n_rows, stride_xm, BLOCK: tl.constexpr):
+    x_ptrs = x_ptr + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n_rows, BLOCK):
+        {line}
+    tl.store(y_ptr + tl.arange(0, BLOCK), total)
 """
 LAUNCHER = """
 def run(x, w):
@@ -63,6 +71,8 @@ WRONG = [
     ("accumulation", KERNEL, "total = x", "total += x"),
     ("rounded_up", LAUNCHER, "grid = (m // BLOCK_M,)", "grid = (triton.cdiv(m, BLOCK_M),)"),
     ("arguments", LAUNCHER, "run(y, x)", "run(x, y)"),
+    ("arguments", LAUNCHER, "run(m, n, x, w)", "run(x, w, m, n)"),
+    ("advanced", LOOP, "total += x_ptrs", "total += x_ptrs\n        x_ptrs += BLOCK * stride_xm"),
     ("pair", LAUNCHER, "n, m = w.shape", "m, n = w.shape"),
     ("grid", LAUNCHER, "g = triton.cdiv(m, 16)", "g = triton.cdiv(m, 16) * triton.cdiv(n, BLOCK_N)"),
     ("allocation", LAUNCHER, "z = torch.empty(n, m)", "z = torch.empty_like(x)"),
@@ -74,6 +84,7 @@ WRONG = [
     ("term", KERNEL, "at = pid * BLOCK", "at = (pid + 1) * BLOCK"),
     ("term", KERNEL, "s = tl.log(total)", "s = tl.log(total) + m"),
     ("term", KERNEL, "tl.store(y_ptr, x)", "tl.store(y_ptr + pid, x)"),
+    ("term", KERNEL, "tl.store(y_ptr, tl.log(total))", "tl.store(y_ptr, tl.log(total) + m)"),
     ("divided", KERNEL, "at = pid * BLOCK", "at = (pid // n_rows) * BLOCK"),
     ("infinity", KERNEL, "s = tl.where(mask, x, 0.0)", "s = tl.where(mask, x, float('-inf'))"),
     ("offset", KERNEL, "s = tl.load(x_ptr)", "s = tl.load(x_ptr + pid * stride_xm)"),
@@ -98,8 +109,14 @@ def test_every_edit_of_kernels_can_be_read_and_says_what_is_wrong() -> None:
         source = around.format(line="pass")
         for one in Candidates(source, frozenset()):
             ast.parse(one.source)
-            assert one.kind in KINDS or one.kind in LINES
+            assert one.kind in KINDS
             assert one.source != source
+
+
+def test_a_load_that_is_forgotten_is_looked_for_where_the_file_does_not_compile() -> None:
+    source = KERNEL.format(line="s = x_ptr + offs")
+    assert "loaded" in {one.kind for one in Candidates(source, frozenset())}
+    assert "loaded" not in {one.kind for one in Candidates(source, frozenset(), compiles=True)}
 
 
 def test_lines_that_are_handed_out_are_not_edited() -> None:
@@ -129,3 +146,12 @@ def test_lines_that_only_wrong_results_are_made_from_come_before_others() -> Non
     loads = source[: source.index("tl.load")].count("\n") + 1
     made = Candidates(source, frozenset(), alone=frozenset({loads}))
     assert made.weight(loads) > made.weight(loads + 1)
+
+
+def test_arguments_that_change_over_are_named_from_the_first_line_to_the_last() -> None:
+    source = LAUNCHER.format(line="run(\n        m,\n        n,\n        x,\n        w,\n    )")
+    turned = source.replace("m,\n        n,\n        x,\n        w", "x, w, m, n")
+    made = [one for one in Candidates(source, frozenset()) if one.kind == "arguments"]
+    (one,) = [one for one in made if ast.dump(ast.parse(one.source)) == ast.dump(ast.parse(turned))]
+    first = source[: source.index("        m,")].count("\n") + 1
+    assert (one.line, one.last) == (first, first + 3)

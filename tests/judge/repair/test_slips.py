@@ -1,7 +1,7 @@
 """200 slips by people who had not seen the rules: each fails, something is said of it, no proof is untrue.
 
 `tests/slips.jsonl` has them: the day, what was done wrong, the edit of our solution, a piece of the line to
-blame. Every 40th is graded here.
+blame. Every 100th is graded here; test_search.py has four whose edit must be found.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SLIPS = [json.loads(line) for line in (TESTS / "slips.jsonl").read_text("utf-8")
 ON_ONE_LINE = re.compile(r"On line (\d+) `(.*)` becomes `(.*)`: then every case that was tried is right\.")
 
 
-@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: f"{slip['day']}: {slip['name']}")
-def test_every_slip_can_be_planted_and_has_its_line(slip: dict[str, Any]) -> None:
-    assert slip["at"] in swapped(DAYS[slip["day"]], slip["swap"])
+def test_every_slip_can_be_planted_and_has_its_line() -> None:
+    missing = [slip for slip in SLIPS if slip["at"] not in swapped(DAYS[slip["day"]], slip["swap"])]
+    assert not missing
 
 
-@pytest.mark.parametrize("slip", SLIPS[::40], ids=lambda slip: f"{slip['day']}: {slip['name']}")
+@pytest.mark.parametrize("slip", SLIPS[::100], ids=lambda slip: f"{slip['day']}: {slip['name']}")
 def test_a_slip_fails_and_an_edit_that_is_told_passes(
     slip: dict[str, Any], warm: Warm, tmp_path: Path
 ) -> None:

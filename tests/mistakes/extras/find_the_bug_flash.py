@@ -28,29 +28,19 @@ bugs = {
     },
 }
 
+# fmt: off
 mistakes = [
-    Mistake(
-        "keys past the last one are hidden from the maximum, and not from the sum",
-        {'Sk - start_n)[None, :], qk, -float("inf"))': "Sk - start_n)[None, :], qk, 0.0)"},
-        "is right",
-    ),
-    Mistake(
-        "the diagonal moves, and the loop still ends where it did",
-        {END: "start_m + BLOCK_M"},
-        "the loop ends with key i",
-    ),
+    Mistake("keys past the last one are hidden from the maximum, and not from the sum",
+            {'Sk - start_n)[None, :], qk, -float("inf"))': "Sk - start_n)[None, :], qk, 0.0)"}, "is right"),
+    Mistake("the diagonal moves, and the loop still ends where it did", {END: "start_m + BLOCK_M"},
+            "the loop ends with key i"),
     Mistake("the loop goes on, and the diagonal stays where it was", {CAUSAL: "offs_m[:, None]"}, "top left"),
     Mistake("the diagonal moves the wrong way", {CAUSAL: "offs_m[:, None] + Sq - Sk"}, "wrong way round"),
     Mistake("acc is not rescaled at all", {ACC: "acc"}, "acc is not rescaled"),
-    Mistake(
-        "heads of 128 are taken whole, and all others with them",
-        {BLOCK_D: "BLOCK_D = 128", "(offs_d < D)[None, :], other": "(offs_d >= 0)[None, :], other"},
-        "past the end of q",
-    ),
+    Mistake("heads of 128 are taken whole, and all others with them",
+            {BLOCK_D: "BLOCK_D = 128", "(offs_d < D)[None, :], other": "(offs_d >= 0)[None, :], other"},
+            "past the end of q"),
     Mistake("rows that see no key are divided by 0", {DIVIDED: "l_i[:, None]"}, "0 / 0"),
-    Mistake(
-        "the maximum starts at -inf",
-        {"(BLOCK_M,), LOWEST, tl": '(BLOCK_M,), -float("inf"), tl'},
-        "see no key",
-    ),
+    Mistake("the maximum starts at -inf", {"(BLOCK_M,), LOWEST, tl": '(BLOCK_M,), -float("inf"), tl'},
+            "see no key"),
 ]

@@ -21,42 +21,22 @@ bugs = {
     },
 }
 
+# fmt: off
 mistakes = [
-    Mistake(
-        "the load's mask ends behind the matrix, not behind the row",
-        {LOAD: LOAD.replace("mask=mask", "mask=offs < tl.num_programs(0) * stride_xm")},
-        "the load's mask must end with this one's columns",
-    ),
-    Mistake(
-        "masked lanes hold a merely small number",
-        {'other=-float("inf")': "other=-1e9"},
-        "is right",
-        fails="edges",
-    ),
-    Mistake(
-        "the exponentials of masked lanes are dropped, and 0 may still be the maximum",
-        {
-            'other=-float("inf")': "other=0.0",
-            "= tl.sum(numerator, axis=0)": "= tl.sum(tl.where(mask, numerator, 0.0), axis=0)",
-        },
-        "0 / 0 is NaN",
-        fails="edges",
-    ),
-    Mistake(
-        "x is cloned, so that the kernel may write into it",
-        {"n_rows, n_cols = x.shape": "x = x.clone()\n    n_rows, n_cols = x.shape"},
-        "torch copied",
-        fails="honest",
-    ),
-    Mistake(
-        "both strides become n_cols",
-        {"offs = pid_m * stride_xm": "offs = pid_m * n_cols"},
-        "stride",
-        fails="edges",
-    ),
-    Mistake(
-        "the mask of the store is lost",
-        {"numerator / denominator, mask=mask": "numerator / denominator"},
-        "Unmasked store",
-    ),
+    Mistake("the load's mask ends behind the matrix, not behind the row",
+            {LOAD: LOAD.replace("mask=mask", "mask=offs < tl.num_programs(0) * stride_xm")},
+            "the load's mask must end with this one's columns"),
+    Mistake("masked lanes hold a merely small number", {'other=-float("inf")': "other=-1e9"}, "is right",
+            fails="edges"),
+    Mistake("the exponentials of masked lanes are dropped, and 0 may still be the maximum",
+            {'other=-float("inf")': "other=0.0",
+             "= tl.sum(numerator, axis=0)": "= tl.sum(tl.where(mask, numerator, 0.0), axis=0)"},
+            "0 / 0 is NaN", fails="edges"),
+    Mistake("x is cloned, so that the kernel may write into it",
+            {"n_rows, n_cols = x.shape": "x = x.clone()\n    n_rows, n_cols = x.shape"}, "torch copied",
+            fails="honest"),
+    Mistake("both strides become n_cols", {"offs = pid_m * stride_xm": "offs = pid_m * n_cols"}, "stride",
+            fails="edges"),
+    Mistake("the mask of the store is lost",
+            {"numerator / denominator, mask=mask": "numerator / denominator"}, "Unmasked store"),
 ]

@@ -11,30 +11,22 @@ FLAT = "x.is_contiguous() and y.is_contiguous()"
 LOADED = "    y = tl.load(y_ptr + at_y, mask=mask, other=0.0).to(tl.float32)\n    # Lanes"
 SAVE = "ctx.save_for_backward(x, y)"
 
+# fmt: off
 mistakes = [
-    Mistake(
-        "dy has dx's sign",
-        {"tl.store(dy_ptr + offs, -dx, mask=mask)": "tl.store(dy_ptr + offs, dx, mask=mask)"},
-        "sign of dx",
-    ),
+    Mistake("dy has dx's sign",
+            {"tl.store(dy_ptr + offs, -dx, mask=mask)": "tl.store(dy_ptr + offs, dx, mask=mask)"},
+            "sign of dx"),
     Mistake("the linear part lacks delta", {FAR: FAR.replace("delta * (far", "(far")}, "lacks delta"),
     Mistake("the two parts do not meet", {FAR: FAR.replace("(far - 0.5 * delta)", "far")}, "do not meet"),
     Mistake("the square lacks 0.5", {FAR: FAR.replace("0.5 * d * d", "d * d")}, "0.5"),
-    Mistake(
-        "the slope of the line is a sign",
-        {BY_HUBER: "by_d = tl.where(d > delta, 1.0, tl.where(d < -delta, -1.0, d))"},
-        "sign alone",
-    ),
+    Mistake("the slope of the line is a sign",
+            {BY_HUBER: "by_d = tl.where(d > delta, 1.0, tl.where(d < -delta, -1.0, d))"}, "sign alone"),
     Mistake("the slope goes on growing", {BY_HUBER: "by_d = d"}, "d everywhere"),
-    Mistake(
-        "|d| has slope 1 at 0", {BY_SIGN: "by_d = tl.where(d >= 0, 1.0, tl.where(d < 0, -1.0, d))"}, "equal"
-    ),
-    Mistake(
-        "NaN gets a gradient of -1",
-        {BY_SIGN: "by_d = tl.where(d > 0, 1.0, tl.where(d == 0, 0.0, -1.0))"},
-        "where nan is right",
-        fails="limit",
-    ),
+    Mistake("|d| has slope 1 at 0", {BY_SIGN: "by_d = tl.where(d >= 0, 1.0, tl.where(d < 0, -1.0, d))"},
+            "equal"),
+    Mistake("NaN gets a gradient of -1",
+            {BY_SIGN: "by_d = tl.where(d > 0, 1.0, tl.where(d == 0, 0.0, -1.0))"}, "where nan is right",
+            fails="limit"),
     Mistake(
         "differences in the dtype of the inputs",
         {
@@ -58,36 +50,18 @@ mistakes = [
         "loads from a gap between",
         fails="correct or edges",
     ),
-    Mistake(
-        "the mean is over a block", {"n_parts, n, BLOCK=16384": "n_parts, 2048, BLOCK=16384"}, "is right"
-    ),
-    Mistake(
-        "the upstream gradient is dropped", {DX: DX.replace("tl.load(dmean_ptr) / n", "1.0 / n")}, "upstream"
-    ),
-    Mistake(
-        "the gradients are not divided",
-        {DX: DX.replace("(tl.load(dmean_ptr) / n)", "tl.load(dmean_ptr)")},
-        "not divided",
-    ),
+    Mistake("the mean is over a block", {"n_parts, n, BLOCK=16384": "n_parts, 2048, BLOCK=16384"},
+            "is right"),
+    Mistake("the upstream gradient is dropped", {DX: DX.replace("tl.load(dmean_ptr) / n", "1.0 / n")},
+            "upstream"),
+    Mistake("the gradients are not divided",
+            {DX: DX.replace("(tl.load(dmean_ptr) / n)", "tl.load(dmean_ptr)")}, "not divided"),
     Mistake("the difference is kept", {SAVE: f"{SAVE}\n        ctx.d = torch.empty_like(x)"}, "keeps"),
-    Mistake(
-        "half done: the last kernel is missing",
-        {},
-        "never written",
-        undone=("backward_kernel",),
-        so_far="sums of blocks ✓ · mean ✓ · not started: dx, dy",
-    ),
-    Mistake(
-        "half done: the last two kernels are missing",
-        {},
-        "never written",
-        undone=("mean_kernel", "backward_kernel"),
-        so_far="sums of blocks ✓ · not started: mean, dx, dy",
-    ),
-    Mistake(
-        "dy goes by whether x wants a gradient",
-        {"for wanted in ctx.needs_input_grad[:2]": "for wanted in ctx.needs_input_grad[:1] * 2"},
-        "The gradient of y is None",
-        fails="edges",
-    ),
+    Mistake("half done: the last kernel is missing", {}, "never written", undone=("backward_kernel",),
+            so_far="sums of blocks ✓ · mean ✓ · not started: dx, dy"),
+    Mistake("half done: the last two kernels are missing", {}, "never written",
+            undone=("mean_kernel", "backward_kernel"), so_far="sums of blocks ✓ · not started: mean, dx, dy"),
+    Mistake("dy goes by whether x wants a gradient",
+            {"for wanted in ctx.needs_input_grad[:2]": "for wanted in ctx.needs_input_grad[:1] * 2"},
+            "The gradient of y is None", fails="edges"),
 ]

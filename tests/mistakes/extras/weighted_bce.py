@@ -15,46 +15,31 @@ SLOPE = "slope = (1 - t) * tl.sigmoid(x) - if_yes"
 TWO = "return tl.where(x < 0, -x, 0.0) + log1p, tl.where(x > 0, x, 0.0) + log1p"
 WEIGHT = "loss *= tl.load(weight_ptr + at, mask=mask, other=0.0).to(tl.float32)"
 
+# fmt: off
 mistakes = [
-    Mistake(
-        "logarithms of sigmoids, -inf far from 0",
-        {TWO: "return -tl.log(tl.sigmoid(x)), -tl.log(tl.sigmoid(-x))"},
-        "is right",
-        fails="correct or edges",
-    ),
+    Mistake("logarithms of sigmoids, -inf far from 0",
+            {TWO: "return -tl.log(tl.sigmoid(x)), -tl.log(tl.sigmoid(-x))"}, "is right",
+            fails="correct or edges"),
     Mistake("log(1 + e) of a tiny e", {SERIES: "log1p = tl.log(1 + e)"}, "is right"),
-    Mistake(
-        "the exponential overflows",
-        {"e = tl.exp(-tl.abs(x))": "e = tl.exp(-x)", TWO: "return log1p, x + log1p"},
-        "is right",
-        fails="correct or edges",
-    ),
-    Mistake(
-        "NaN vanishes in a maximum",
-        {"e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))"},
-        "where nan is right",
-        fails="limit",
-    ),
-    Mistake(
-        "the targets have changed places", {LOSS: "loss = (1 - t) * if_yes + t * if_no"}, "changed places"
-    ),
+    Mistake("the exponential overflows",
+            {"e = tl.exp(-tl.abs(x))": "e = tl.exp(-x)", TWO: "return log1p, x + log1p"}, "is right",
+            fails="correct or edges"),
+    Mistake("NaN vanishes in a maximum",
+            {"e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))"},
+            "where nan is right", fails="limit"),
+    Mistake("the targets have changed places", {LOSS: "loss = (1 - t) * if_yes + t * if_no"},
+            "changed places"),
     Mistake("the negatives are forgotten", {LOSS: "loss = t * if_yes"}, "negatives"),
     Mistake("lanes past the end cost log 2", {MASKED: ""}, "log 2"),
     Mistake("the loss is a sum", {"tl.sum(acc, axis=0) / count": "tl.sum(acc, axis=0)"}, "sum"),
-    Mistake(
-        "the sum is divided by the rows", {COUNT: COUNT.replace("n_rows * n_cols", "n_rows")}, "rows alone"
-    ),
-    Mistake(
-        "pos_weight multiplies both terms",
-        {LOSS: f"{LOSS} * (if_yes / two_losses(x)[0])"},
-        "multiplies both terms",
-        fails="correct or edges",
-    ),
+    Mistake("the sum is divided by the rows", {COUNT: COUNT.replace("n_rows * n_cols", "n_rows")},
+            "rows alone"),
+    Mistake("pos_weight multiplies both terms", {LOSS: f"{LOSS} * (if_yes / two_losses(x)[0])"},
+            "multiplies both terms", fails="correct or edges"),
     Mistake("pos_weight is counted by rows", {IN_LOSS + POS: IN_LOSS + BY_ROW}, "by rows"),
     Mistake("the loss forgets weight", {WEIGHT: "pass"}, "forgets weight"),
-    Mistake(
-        "the gradient forgets weight", {WEIGHT.replace("loss", "slope"): "pass"}, "gradient forgets weight"
-    ),
+    Mistake("the gradient forgets weight", {WEIGHT.replace("loss", "slope"): "pass"},
+            "gradient forgets weight"),
     Mistake(
         "the gradient forgets pos_weight",
         {
@@ -77,18 +62,8 @@ mistakes = [
         "item",
     ),
     Mistake("sigmoid is kept", {SAVE: f"{SAVE}\n        ctx.sigmoid = torch.empty_like(logits)"}, "keeps"),
-    Mistake(
-        "half done: the last kernel is missing",
-        {},
-        "never written",
-        undone=("backward_kernel",),
-        so_far="sums of tiles ✓ · mean ✓ · not started: dlogits",
-    ),
-    Mistake(
-        "half done: the last two kernels are missing",
-        {},
-        "never written",
-        undone=("mean_kernel", "backward_kernel"),
-        so_far="sums of tiles ✓ · not started: mean, dlogits",
-    ),
+    Mistake("half done: the last kernel is missing", {}, "never written", undone=("backward_kernel",),
+            so_far="sums of tiles ✓ · mean ✓ · not started: dlogits"),
+    Mistake("half done: the last two kernels are missing", {}, "never written",
+            undone=("mean_kernel", "backward_kernel"), so_far="sums of tiles ✓ · not started: mean, dlogits"),
 ]
