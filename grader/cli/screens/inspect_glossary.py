@@ -12,6 +12,7 @@ LIMITS = {
     "products": "products: tl.dot, and the work in between",
     "instructions": "instructions: as many as an SM issues a clock",
     "spills": "spills: registers that go to memory and back",
+    "in turn": "loads and products that take turns: no tile is asked for ahead",
     "atomics": "atomics that queue for one address",
     "starts": "starting its programs",
 }
