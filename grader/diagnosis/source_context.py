@@ -85,7 +85,7 @@ def site(tree: ast.Module, line: int) -> Site:
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     around = [s for s in statements if _start(s) <= line <= (s.end_lineno or 0)]
     functions = [s for s in around if isinstance(s, ast.FunctionDef)]
-    nodes = [*head(around[-1])] if around else []
+    nodes = [*_head(around[-1])] if around else []
     return Site(tree, line, functions[-1] if functions else None, nodes)
 
 
@@ -95,7 +95,7 @@ def _start(statement: ast.stmt) -> int:
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def head(statement: ast.stmt) -> Iterator[ast.AST]:
+def _head(statement: ast.stmt) -> Iterator[ast.AST]:
     """A statement's nodes without those of statements in it."""
     queue: list[ast.AST] = [statement]
     for node in queue:

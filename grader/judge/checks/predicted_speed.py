@@ -9,13 +9,13 @@ from grader.diagnosis.fixed_block_sizes import fixed
 from grader.diagnosis.pointer_expressions import decided, placed
 from grader.judge.failures import NotMeasured, failed, torch_worked
 from grader.judge.session import Session
-from grader.judge.speed.predict_call import foreseen
+from grader.judge.speed.predict_call import foreseen, name_of_bar
 from grader.operator_memory_effects import FILLED, WHOLE_FILLS
 from grader.performance.meter.counts import LaunchCounts, Site
 from grader.performance.predict import speed_facts
 from grader.performance.predict.compare_with_solution import paragraph, profile
 from grader.performance.predict.prediction import Call
-from grader.performance.predict.reference_predictions import Ours, bar_name, ours
+from grader.performance.predict.reference_predictions import Ours, ours
 from grader.verdict import SpeedResult
 
 LEFT_OUT = 0.9  # of the bytes that the task must move; kernels that do it touch all of them
@@ -35,7 +35,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         raise NotMeasured("needs a GPU")
     call = foreseen(session, challenge, speed)
     _does_the_work(call, challenge, speed, session.evidence.source)
-    reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
+    reference = ours(name_of_bar(session, challenge, speed))
     if reference and not call.at_least:
         beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
         session.keep_speed(_result(call, reference), beside)

@@ -19,10 +19,10 @@ from grader.judge.checks import import_check
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted
-from grader.judge.speed.predict_call import Seen, foresee
+from grader.judge.speed.predict_call import Seen, foresee, name_of_bar
 from grader.performance.predict import speed_facts
 from grader.performance.predict.compare_with_solution import profile
-from grader.performance.predict.reference_predictions import Ours, bar_name, ours
+from grader.performance.predict.reference_predictions import Ours, ours
 from grader.request import Request
 from grader.wire import Channel
 
@@ -73,7 +73,7 @@ def inspected(session: Session) -> list[dict[str, Any]]:
     parts = []
     for challenge, speed in bars(session):
         seen = foresee(session, challenge, speed, wanted)
-        name = bar_name(session.stem, challenge.entry, speed.case.id, speed.part)
+        name = name_of_bar(session, challenge, speed)
         reference = ours(name) if wanted.gpu == datasheets.USUAL else None
         parts.append({"name": name, "entry": challenge.entry, "case": speed.case.id, "part": speed.part})
         parts[-1] |= _told(seen, reference, fixed(session.evidence.source, session.evidence.given))

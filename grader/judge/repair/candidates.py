@@ -17,7 +17,7 @@ BARE = (ast.stmt, ast.keyword, ast.Call, ast.Subscript, ast.Tuple, ast.List)
 # How much more often than others a line is at fault that a fact names; one that makes what such a line reads,
 # or launches; one of a kernel; and one that a wrong result is made from, and no right one.
 NEAR, BEHIND, KERNEL, ALONE = 3.0, 2.0, 3.0, 3.0
-OF_WHAT_DOES_NOT = ("loaded",)  # compile: edits that undo nothing else
+UNCOMPILED = ("loaded",)  # kinds of edits that mend only a kernel that does not compile
 VALUE = 0.1  # and how often what is no part of an address is, where addresses are wrong
 
 
@@ -96,7 +96,7 @@ class Candidates:
         seen = {self.raw}
         rates = {name: kind.rate for name, kind in KINDS.items()}
         weights = {weight for *_, weight in self.nodes if weight}
-        for name in OF_WHAT_DOES_NOT if self.compiles else ():
+        for name in UNCOMPILED if self.compiles else ():
             del rates[name]
         turns = [(rate * weight, name, weight) for name, rate in rates.items() for weight in weights]
         for _, name, weight in sorted(turns, key=lambda turn: -turn[0]):
@@ -126,17 +126,17 @@ class Candidates:
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                (line, *_, last), before = _changed(old, other), self.raw[begin:end].decode()
+                (line, last), before = _changed(old, other), self.raw[begin:end].decode()
                 if line not in self.kept or line == old.lineno:
                     yield Candidate(name, line, before, text.decode(), whole, old.lineno, last)
 
 
-def _changed(old: Any, other: Any) -> list[int]:
-    """The lines of the edit, two at least: in a call those of the arguments that are others."""
+def _changed(old: Any, other: Any) -> tuple[int, int]:
+    """The first and the last line of the edit: in a call those of the arguments that are others."""
     same = isinstance(old, ast.Call) and isinstance(other, ast.Call) and old.func is other.func
     pairs = zip(old.args, other.args, strict=False) if same else ()
     lines = [was.lineno for was, becomes in pairs if was is not becomes] or [old.lineno]
-    return lines * 2
+    return lines[0], lines[-1]
 
 
 def _lines(statement: ast.stmt) -> range:

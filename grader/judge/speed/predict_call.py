@@ -38,7 +38,7 @@ def begin(session: Session) -> None:
     """Start predicting every bar of a grading without a GPU."""
     for challenge in session.challenges if session.device == "cpu" and session.timed else ():
         for speed in () if challenge.on_gpu_alone else challenge.speeds:
-            name = _name(session, challenge, speed)
+            name = name_of_bar(session, challenge, speed)
             session.foreseen[name] = session.background.submit(_unless_failed, session, challenge, speed)
 
 
@@ -48,11 +48,11 @@ def foreseen(session: Session, challenge: Challenge, speed: Speed) -> Call:
     Raises:
         CheckFailed, NotMeasured: as `foresee`.
     """
-    call: Call = session.foreseen[_name(session, challenge, speed)].result()
+    call: Call = session.foreseen[name_of_bar(session, challenge, speed)].result()
     return call
 
 
-def _name(session: Session, challenge: Challenge, speed: Speed) -> str:
+def name_of_bar(session: Session, challenge: Challenge, speed: Speed) -> str:
     return bar_name(session.stem, challenge.entry, speed.case.id, speed.part)
 
 
@@ -88,7 +88,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         call = _call(challenge, speed, arguments, wanted, counted, [compiled for compiled, _ in built])
         return call, [code for _, code in built]
 
-    reference = ours(_name(session, challenge, speed))
+    reference = ours(name_of_bar(session, challenge, speed))
     handed = fixed(session.evidence.source, session.evidence.given)
 
     def rank(one: Seen) -> tuple[bool, float]:
