@@ -16,6 +16,7 @@ MARKED = (
     "tests/kernel",
     "tests/judge/test_compile_ahead.py",
     "tests/judge/checks/test_predicted_speed.py",
+    "tests/runner/test_edit_trials.py",
 )
 
 

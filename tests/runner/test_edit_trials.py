@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import torch
 import triton
 import triton.language as tl
@@ -37,6 +38,7 @@ def text() -> str:
     return re.sub(r" loc\(.*?\)|#loc.*", "", made)
 
 
+@pytest.mark.every_triton
 def test_loops_come_out_as_they_do_without_it() -> None:
     stock = text()
     frontend._texts.clear()
