@@ -21,7 +21,7 @@ COMMANDS = [
 
 
 def test_a_newcomer_is_told_what_this_is_and_how_to_start(learner: Learner) -> None:
-    answer = learner.types()
+    answer = learner.starts()
     assert answer.code == 0
     assert "track tour" in answer.out
     assert answer.out.endswith("Next: track start 1\n")
@@ -36,7 +36,7 @@ def test_a_learner_is_told_the_current_day_its_file_and_the_next_command(started
 
 
 def test_the_version_is_told() -> None:
-    assert __version__ in Learner(REPO).types("--version").out
+    assert __version__ in Learner(REPO).starts("--version").out
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
 
 
 def test_the_help_lists_every_command_and_how_to_complete_them() -> None:
-    text = Learner(REPO).types("--help").out
+    text = Learner(REPO).starts("--help").out
     listed = [
         line.split()[0] for line in text.partition("Commands:")[2].partition("\n\n")[0].splitlines() if line
     ]
@@ -109,7 +109,7 @@ def test_the_help_lists_every_command_and_how_to_complete_them() -> None:
 
 
 def test_where_the_launcher_is_typed_the_completion_is_that_of_the_launcher() -> None:
-    text = Learner(REPO, {"TRACK_COMMAND": "./track"}).types("--help").out
+    text = Learner(REPO, {"TRACK_COMMAND": "./track"}).starts("--help").out
     line = f'eval "$(_TRACK_COMPLETE=bash_source {shlex.quote(str(REPO / "track"))})"'
     assert line in text
     assert f"_TRACK_COMPLETE=fish_source {shlex.quote(str(REPO / 'track'))} | source" in text
