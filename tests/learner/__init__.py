@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,6 +24,7 @@ from grader.cli import shell_integration
 from grader.cli.commands import track
 from grader.course import catalog
 from grader.course.catalog import Day
+from grader.grading import inspection_request
 from grader.grading.warm_client import Warm
 
 REPO = Path(__file__).resolve().parents[2]
@@ -240,6 +242,22 @@ def started(learner: Learner) -> Learner:
     """The same, after `track start 1`."""
     assert learner.types("start", "1").code == 0
     return learner
+
+
+@pytest.fixture
+def typed(
+    warm: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """Types a command in a folder of its own; says what is printed, and raises what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRACK_COMMAND", "track")
+    monkeypatch.setattr(inspection_request, "ask", partial(inspection_request.ask, warm=warm))
+
+    def types(words: str) -> str:
+        track.main(words.split(), standalone_mode=False)
+        return capsys.readouterr().out
+
+    return types
 
 
 def passed(learner: Learner) -> Learner:

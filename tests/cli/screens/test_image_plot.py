@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
+import functools
 import importlib
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grader.cli.commands import track
 from grader.cli.screens import image_plot
 from grader.course import catalog
 from grader.errors import TrackError
@@ -25,22 +26,6 @@ def packed(image: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 def pixels(one: dict[str, Any]) -> np.ndarray[Any, Any]:
     return np.frombuffer(base64.b64decode(one["bytes"]), np.uint8).reshape(one["shape"])
-
-
-@pytest.fixture
-def typed(
-    warm: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Any:
-    """Types a command in an empty folder; says what is printed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRACK_COMMAND", "track")
-    monkeypatch.setattr(inspection_request, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
-
-    def types(words: str) -> str:
-        track.main(words.split(), standalone_mode=False)
-        return capsys.readouterr().out
-
-    return types
 
 
 def test_an_image_is_there_before_and_after(warm: Warm) -> None:
@@ -79,8 +64,12 @@ def test_a_film_of_24_frames_is_smaller_than_a_megabyte(typed: Any, tmp_path: Pa
     assert np.abs(last.astype(int) - palette[code]).max() <= 1  # fp32 beside fp64
 
 
-def test_what_is_not_ours_is_not_overwritten_and_ours_is(typed: Any, tmp_path: Path) -> None:
+def test_what_is_not_ours_is_not_overwritten_and_ours_is(
+    typed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
+    once = functools.cache(inspection_request.ask)
+    monkeypatch.setattr(inspection_request, "ask", lambda *words, **more: deepcopy(once(*words, **more)))
     show = f"show grayscale --file {catalog.find('grayscale').solution}"
     picture = tmp_path / "grayscale-image.png"
     picture.write_text("mine")
