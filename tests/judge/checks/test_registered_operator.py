@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from unittest import mock
+
 import pytest
 
+from grader.grading.warm_client import Warm
 from tests.made_up_day import Judged
 
 HIDDEN = """
@@ -31,6 +36,26 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
 """
 PLACED = KERNEL.replace("-> torch.Tensor", "-> None").replace("    return y\n", "    x.copy_(y)\n")
 REGISTERED = '@torch.library.triton_op("track_test::doubled", mutates_args=())\n'
+
+PARENT = f"""#!{sys.executable}
+import sys
+import torch._dynamo
+from grader.grading import warm_parent
+sys.argv = sys.argv[2:]
+warm_parent.main()
+"""
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """A parent that has what torch's own tests import: else each grading takes that time again."""
+    python = tmp_path_factory.mktemp("parent") / "python"
+    python.write_text(PARENT)
+    python.chmod(0o755)
+    with mock.patch.object(sys, "executable", str(python)):
+        parent = Warm("cpu")
+    with parent:
+        yield parent
 
 
 @pytest.mark.parametrize(
