@@ -11,6 +11,7 @@ import pytest
 
 from grader import __version__
 from grader.cli import commands
+from grader.course.setup import doctor
 from tests.learner import DAY_1, REPO, Learner, passed
 
 COMMANDS = [
@@ -152,10 +153,13 @@ def test_status_and_list_work_before_the_first_start(learner: Learner) -> None:
     assert os.listdir(learner.folder) == []
 
 
-def test_doctor_reports_in_json() -> None:
+@pytest.mark.parametrize(("ok", "code"), [(True, 0), (None, 0), (False, 3)])
+def test_doctor_reports_in_json(ok: bool | None, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "doctor", lambda: [doctor.Condition(ok, "torch", "pip")])
     answer = Learner(REPO).types("doctor", "--json")
-    assert answer.json["ok"] is (answer.code == 0)
-    assert all(finding["what"] for finding in answer.json["findings"])
+    assert answer.code == code
+    assert answer.json["ok"] is (code == 0)
+    assert answer.json["findings"] == [{"ok": ok, "what": "torch", "fix": "pip"}]
 
 
 @pytest.mark.parametrize("words", ["", "status", "list", "--help"])

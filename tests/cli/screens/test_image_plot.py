@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import functools
 import importlib
 from copy import deepcopy
 from pathlib import Path
@@ -28,9 +27,15 @@ def pixels(one: dict[str, Any]) -> np.ndarray[Any, Any]:
     return np.frombuffer(base64.b64decode(one["bytes"]), np.uint8).reshape(one["shape"])
 
 
-def test_an_image_is_there_before_and_after(warm: Warm) -> None:
+@pytest.fixture(scope="module")
+def grayscale(warm: Warm) -> Any:
+    """What is drawn of our solution; it takes seconds."""
     day = catalog.find("grayscale")
-    before, after = map(pixels, ask(day, day.solution, "show", warm=warm)[0]["picture"])
+    return ask(day, day.solution, "show", warm=warm)
+
+
+def test_an_image_is_there_before_and_after(grayscale: Any) -> None:
+    before, after = map(pixels, grayscale[0]["picture"])
     assert before.shape == (96, 144, 3)
     weighted = before.astype(int) @ (77, 150, 29)
     assert np.array_equal(after, (weighted + 128) >> 8)
@@ -65,11 +70,10 @@ def test_a_film_of_24_frames_is_smaller_than_a_megabyte(typed: Any, tmp_path: Pa
 
 
 def test_what_is_not_ours_is_not_overwritten_and_ours_is(
-    typed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    typed: Any, grayscale: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    once = functools.cache(inspection_request.ask)
-    monkeypatch.setattr(inspection_request, "ask", lambda *words, **more: deepcopy(once(*words, **more)))
+    monkeypatch.setattr(inspection_request, "ask", lambda *_, **__: deepcopy(grayscale))
     show = f"show grayscale --file {catalog.find('grayscale').solution}"
     picture = tmp_path / "grayscale-image.png"
     picture.write_text("mine")

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from grader.grading.warm_client import Warm
-from tests.made_up_day import Judged
+from tests.made_up_day import Judged, fails
 
 HIDDEN = """
 challenge = Challenge(
@@ -89,10 +89,7 @@ def test_an_operator_that_torch_can_trace_passes(judged: Judged, old: str, new: 
     ],
 )
 def test_the_first_test_that_fails_is_told(judged: Judged, old: str, new: str, says: str) -> None:
-    assert KERNEL.count(old) == 1
-    verdict = judged(HIDDEN, KERNEL.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis
+    verdict = fails(judged, HIDDEN, KERNEL, (old, new), says)
     assert next(check.name for check in verdict.checks if check.outcome == "failed") == "edges[operator]"
 
 
