@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -10,20 +9,11 @@ import sys
 import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from grader import kernel
 from grader.course import catalog
 
 SITE = Path(sysconfig.get_path("purelib"))
 UNWANTED = (".git", ".venv", ".scratch", ".whl", "my-track", "dist", "build", ".*_cache", "__pycache__")
-
-EVALUATED = f"""
-from grader.kernel import launch_hook
-launch_hook.install()
-import json, sys
-sys.path.insert(0, {str(catalog.ROOT / "examples")!r})
-"""
 
 
 def clone(target: Path) -> Path:
@@ -77,14 +67,3 @@ def plain(**extra: str) -> dict[str, str]:
     """The surroundings of a command, without what this session or this person set for our own programs."""
     ours = ("PYTHONPATH", "VIRTUAL_ENV", "TRACK_", "PIP_", "PYTEST_", "TRITON_")
     return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)}, **extra}
-
-
-def evaluated(code: str) -> Any:
-    """What the code leaves in `answer`, in a process whose launches of kernels are all evaluated."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{EVALUATED}{code}\nprint(json.dumps(answer))"],
-        env={**os.environ, **kernel.ENVIRONMENT, "PYTHONPATH": str(catalog.ROOT)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.environments import evaluated
+from tests.kernel.fresh import answer
 
 pytestmark = pytest.mark.xdist_group("decode")  # what is written, once
 HEAD = """
 import dataclasses
 import torch
 import decode_llama
-torch.set_num_threads(1)
 llama = decode_llama.model(decode_llama.Setup(), decode_llama.SEED, "cpu")
 prompts = decode_llama.PROMPTS
 """
@@ -45,7 +44,7 @@ answer = decode_llama.by_kernels(short, prompts, "cpu"), right
 
 @pytest.fixture(scope="module")
 def written() -> Any:
-    return evaluated(HEAD + WRITTEN)
+    return answer(HEAD + WRITTEN)
 
 
 def test_our_kernels_write_the_tokens_that_torch_writes(written: Any) -> None:
@@ -60,5 +59,5 @@ def test_no_token_is_the_same_by_luck(written: Any) -> None:
 
 
 def test_values_that_are_not_those_of_the_tokens_are_noticed() -> None:
-    ours, right = evaluated(HEAD + UNWRITTEN)
+    ours, right = answer(HEAD + UNWRITTEN)
     assert ours != right

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.environments import evaluated
+from tests.kernel.fresh import answer
 
 pytestmark = pytest.mark.xdist_group("example")  # what is trained, once
 HEAD = """
@@ -17,7 +17,6 @@ import warnings
 warnings.simplefilter("ignore")
 import torch
 import train_copy
-torch.set_num_threads(1)
 flash = train_copy.load(train_copy.SOLUTION)
 q, k, v = (torch.randn(1, heads, 20, 16, requires_grad=True) for heads in (2, 1, 1))
 do = torch.randn(1, 2, 20, 16)
@@ -53,7 +52,7 @@ for inputs in ((q, k, v), (q.detach(), k, v.detach())):
 
 @pytest.fixture(scope="module")
 def eager() -> Any:
-    return evaluated(HEAD + EAGER)
+    return answer(HEAD + EAGER)
 
 
 def test_the_loss_falls_as_it_does_with_torchs_attention(eager: Any) -> None:
@@ -74,4 +73,4 @@ def test_a_second_backward_pass_and_a_checkpoint_give_the_same_gradients(eager: 
 
 
 def test_torch_compile_takes_it_in_one_graph_whichever_inputs_need_a_gradient() -> None:
-    assert evaluated(HEAD + COMPILED) < 1e-6
+    assert answer(HEAD + COMPILED) < 1e-6
