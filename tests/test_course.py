@@ -169,6 +169,8 @@ def hunted(day: Day) -> list[Bug]:
 DEMONSTRATIONS = """
 import os, sys, torch, triton
 from grader.cli import run_file
+from grader.grading import preloaded_modules
+preloaded_modules.for_runners()
 paths = sys.argv[1:]
 for path in paths:
     if not os.fork():

@@ -33,10 +33,10 @@ def printed(code: str) -> str:
     return "".join(_said(HEAD + code, True))
 
 
-def answer(code: str) -> Any:
-    """What `code` leaves in `answer`; its kernels are evaluated, and it can import from examples/."""
-    path = f"import json, sys\nsys.path.insert(0, {str(REPO / 'examples')!r})\n"
-    return _last(_said(f"{HEAD}{path}{code}\nprint(json.dumps(answer))", True))
+def answer(code: str, evaluates: bool = True) -> Any:
+    """What `code` leaves in `answer`; it can import from examples/."""
+    head = f"import json, sys\nsys.path.insert(0, {str(REPO / 'examples')!r})\n" + HEAD * evaluates
+    return _last(_said(f"{head}{code}\nprint(json.dumps(answer))", evaluates))
 
 
 def module(name: str, *words: str | Path, **environment: str) -> Any:

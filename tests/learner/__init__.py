@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -24,7 +23,6 @@ from grader.cli import shell_integration
 from grader.cli.commands import track
 from grader.course import catalog
 from grader.course.catalog import Day
-from grader.grading import inspection_request
 from grader.grading.warm_client import Warm
 
 REPO = Path(__file__).resolve().parents[2]
@@ -136,7 +134,8 @@ class Learner:
             patch.chdir(cwd or self.folder)
             patch.setattr(signal, "signal", lambda *_: None)  # what ends pytest is pytest's
             patch.setattr(os, "execve", lambda *_: pytest.fail("what runs another program starts()"))
-            patch.setattr(importlib.import_module("grader.grading.grade"), "Warm", self._parent)
+            if self.warm:
+                share(patch, self.warm)
             for name, stream in (("stdin", nothing), ("stdout", out), ("stderr", err)):
                 patch.setattr(sys, name, stream)
             with pytest.raises(SystemExit) as end:
@@ -146,10 +145,6 @@ class Learner:
             stream.flush()
             told.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
         return Answer(end.value.code, *told)
-
-    def _parent(self, device: Any) -> contextlib.AbstractContextManager[Warm]:
-        shared = self.warm and device == "cpu"
-        return contextlib.nullcontext(self.warm()) if shared else Warm(device)
 
     def starts(self, *words: str, stdin: int = subprocess.DEVNULL) -> Answer:
         """Runs `track` with these words in a process of its own, without a terminal."""
@@ -215,6 +210,16 @@ class Learner:
         return [json.loads(line) for line in self.journal.read_text(encoding="utf-8").splitlines()]
 
 
+def share(patch: pytest.MonkeyPatch, warm: Callable[[], Warm]) -> None:
+    """From now on whoever starts a warm parent for the CPU gets this one."""
+
+    def given(device: Any) -> contextlib.AbstractContextManager[Warm]:
+        return contextlib.nullcontext(warm()) if device == "cpu" else Warm(device)
+
+    for module in ("grade", "inspection_request"):
+        patch.setattr(importlib.import_module(f"grader.grading.{module}"), "Warm", given)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a command gave back."""
@@ -251,7 +256,7 @@ def typed(
     """Types a command in a folder of its own; says what is printed, and raises what is wrong."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRACK_COMMAND", "track")
-    monkeypatch.setattr(inspection_request, "ask", partial(inspection_request.ask, warm=warm))
+    share(monkeypatch, lambda: warm)
 
     def types(words: str) -> str:
         track.main(words.split(), standalone_mode=False)
