@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -367,6 +368,7 @@ def others(day: Day) -> list[Path]:
     return [*tuned, *planted.right(day)]
 
 
+@cache
 def styles() -> list[tuple[Day, Path]]:
     """So few that all which any of them uses of Triton stands in them or in a solution that is graded."""
     of = {path: day for day in ALL for path in others(day)}
