@@ -26,6 +26,7 @@ from grader.challenge.cases.trial import draw
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
+from grader.errors import TrackError
 from grader.judge.seeded_bugs import states
 from grader.performance.predict import reference_predictions
 from grader.verdict import Check, Verdict
@@ -147,6 +148,20 @@ def test_no_tree_holds_a_stem_that_is_no_day() -> None:
         and str(path.relative_to(tree).with_suffix("")) not in places
     ]
     assert not strays, f"of no day or extra that has a lesson: {', '.join(strays)}"
+
+
+def test_an_edit_may_leave_out_the_lines_between_two() -> None:
+    day = catalog.find("1")
+    made = planted.swapped(day, {"    offs = tl.arange(0, BLOCK)\n…\ndef scale_and_shift(": "def other("})
+    head, _, rest = day.solution.read_text(encoding="utf-8").partition("    offs =")
+    assert made == f"{head}def other({rest.partition('def scale_and_shift(')[2]}"
+    for key in (
+        "    offs = tl\n…\ndef nothing(",
+        "def nothing(\n…\n    return y\n",
+        "import triton…\n    return y\n",
+    ):
+        with pytest.raises(TrackError, match="once is wanted"):
+            planted.swapped(day, {key: ""})
 
 
 HUNTS = [day for day in ALL if not day.to_fill_in]
