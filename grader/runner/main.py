@@ -212,8 +212,8 @@ def serve(channel: Channel) -> None:
         from grader.runner.launch_survey import surveyed
         from grader.runner.metering import Metering
 
-        editing, metering = Editing(), Metering(runner)
-        commands |= {"case": editing.case, "edited": editing.edited}
+        editing, metering = Editing(runner), Metering(runner)
+        commands |= {name: getattr(editing, name) for name in ("case", "compile", "edited")}
         commands["survey"] = functools.partial(surveyed, runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:

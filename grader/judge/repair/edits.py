@@ -7,13 +7,17 @@ Gulwani and Solar-Lezama, "Automated feedback generation for introductory progra
 from __future__ import annotations
 
 import ast
+import difflib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton.language.extra import libdevice
+
 from grader.judge.repair.variable_roles import (
+    INTEGERS,
     Scope,
     alike,
     changed,
@@ -28,6 +32,7 @@ from grader.judge.repair.variable_roles import (
 
 Other = ast.AST | str  # a node, or its text
 Edits = Iterator[tuple[Any, Other]]  # a node of the function, and what stands in its place
+LEAST_BLOCK = 16  # elements: smaller numbers of a launcher are no blocks
 FILLS = ("0.0", "-float('inf')", "float('inf')")
 NUMBERS = ("2", "0.5", "1.4426950408889634")  # the last turns a power of e into one of 2
 MASK_AT = {"load": 1, "store": 2}
@@ -68,6 +73,27 @@ def other_name(node: Any, scope: Scope) -> Edits:
                 yield node, other
 
 
+def unread(node: Any, scope: Scope) -> Edits:
+    """A name that nothing reads: for another one or a number, as a factor or a term, in an address."""
+    for one in scope.unread:
+        sort, counts = scope.sort(one), scope.sort(one) in INTEGERS
+        if is_read(node) and (scope.sort(node.id) == sort or (counts and scope.sort(node.id) in INTEGERS)):
+            yield node, one
+        if counts and isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
+            yield node, one
+        for place in _addresses(node, scope) if counts else ():
+            for times in ("", *(f" * {other}" for other in scope.of("stride") + scope.of("size"))):
+                yield place, f"{spelled(place)} + {one}{times}"
+        if (
+            scope.is_operand(node)
+            and scope.is_float(node) == (sort == "value")
+            and sort in (*INTEGERS, "value")
+        ):
+            axes = ("", "[:, None]", "[None, :]") if scope.blocks_of_rows and not counts else ("",)
+            for axis, sign in itertools.product(axes, (ast.Mult(), ast.Sub(), ast.Add())):
+                yield node, ast.BinOp(node, sign, parsed(one + axis))
+
+
 def size_of_data(node: Any, scope: Scope) -> Edits:
     """A size in the place of a block's, which is padded."""
     if is_read(node) and scope.kernel and scope.sort(node.id) == "constexpr":
@@ -83,6 +109,8 @@ def constant(node: Any, scope: Scope) -> Edits:
         for one in dict.fromkeys([0, 1, 2, value + 1, value - 1, value * 2, -value, value // 2]):
             if one != value:
                 yield node, repr(one)
+        for size in scope.of("size") if value >= LEAST_BLOCK and not scope.kernel else ():
+            yield node, f"triton.next_power_of_2({size})"
     if isinstance(value, float):
         for other in dict.fromkeys([0.0, 1.0, value + 1, value - 1, value * 2, -value, value / 2]):
             if other != value:
@@ -155,6 +183,8 @@ def factor(node: Any, scope: Scope) -> Edits:
         for other in (*scope.beside(node), *numbers):
             if scope.sort(other) not in ("offsets", "program", "value"):
                 yield node, ast.BinOp(node, ast.Mult(), parsed(other))
+        for size in scope.of("size") if scope.kernel and scope.is_float(node) else ():
+            yield node, ast.BinOp(node, ast.Div(), parsed(size))
 
 
 def value_factor(node: Any, scope: Scope) -> Edits:
@@ -193,6 +223,19 @@ def _addresses(node: Any, scope: Scope) -> list[ast.expr]:
     return [node.value] if isinstance(node, ast.Assign) and scope.is_pointer(node.value) else []
 
 
+def rescaled(node: Any, scope: Scope) -> Edits:
+    """A sum that a loop adds to, times a value of this turn: so an online softmax keeps to its maximum."""
+    to = node.target if isinstance(node, ast.AugAssign) else node.targets[0] if scope.resets(node) else None
+    if not isinstance(to, ast.Name) or scope.sort(to.id) != "value":
+        return
+    for value in scope.of("value"):
+        for factor in (value, f"{value}[:, None]") if scope.blocks_of_rows else (value,):
+            if isinstance(node, ast.AugAssign):
+                yield node, f"{to.id} = {to.id} * {factor} + {spelled(node.value)}"
+            else:
+                yield node, re.sub(rf"(= .*?)\b{to.id}\b", rf"\1{to.id} * {factor}", spelled(node), count=1)
+
+
 def divided(node: Any, scope: Scope) -> Edits:
     """A program's number, or another one, less the whole rounds of a size, or these alone."""
     program = name_of(node) == "program_id"
@@ -227,6 +270,17 @@ def function(node: Any, scope: Scope) -> Edits:
                 for other in several:
                     if other != node.func.attr:
                         yield node.func, changed(node.func, attr=other)
+        if spelled(node.func.value) == "libdevice":
+            for other in difflib.get_close_matches(node.func.attr, dir(libdevice)):
+                yield node.func, changed(node.func, attr=other)
+
+
+def wrapped(node: Any, scope: Scope) -> Edits:
+    """A function of a whole value that is not called."""
+    value = _result(node) if scope.kernel else None
+    if value and scope.is_float(value):
+        for text in ("tl.abs({})", "tl.sqrt({})", "tl.exp({})", "tl.log({})", "1 / ({})", "-({})"):
+            yield value, text.format(spelled(value))
 
 
 def unwrapped(node: Any, scope: Scope) -> Edits:
@@ -416,8 +470,10 @@ def atomic(node: Any, scope: Scope) -> Edits:
 def offset(node: Any, scope: Scope) -> Edits:
     """Where the program's part begins: its number times a stride, as one more term of an address."""
     for place in _addresses(node, scope):
-        for at, apart in itertools.product(scope.of("program"), scope.of("stride") + scope.of("size")):
-            yield place, f"{spelled(place)} + {at} * {apart}"
+        sizes = scope.of("size")
+        apart = [*scope.of("stride"), *sizes, *map(" * ".join, itertools.combinations(sizes, 2))]
+        for at, each in itertools.product(scope.of("program"), apart):
+            yield place, f"{spelled(place)} + {at} * {each}"
 
 
 def block_start(node: Any, scope: Scope) -> Edits:
@@ -441,6 +497,9 @@ def block_start(node: Any, scope: Scope) -> Edits:
 
 def allocation(node: Any, scope: Scope) -> Edits:
     """What is allocated: from zeros, in another dtype or shape."""
+    copied = node.value if isinstance(node, ast.Assign) and not scope.kernel else None
+    if is_read(copied) and scope.sort(copied.id) == "tensor":
+        yield copied, f"torch.empty_like({copied.id})"
     if scope.kernel or not isinstance(node, ast.Call) or name_of(node) not in ALLOCATIONS:
         return
     for other in [f"{one}.dtype" for one in scope.of("tensor")] + ["torch.float32"]:
@@ -537,6 +596,7 @@ KINDS: Mapping[str, Kind] = {
         (name, "another name than `{it}`", 0.35),
         (far_name, "another name than `{it}`", 0.1),
         (other_name, "another name than `{it}`", 0.06),
+        (unread, "a name that nothing reads yet", 4),
         (size_of_data, "another name than `{it}`", 0.4),
         (constant, "another number than `{it}`", 0.1),
         (infinity, "another number than `{it}`", 0.8),
@@ -548,6 +608,8 @@ KINDS: Mapping[str, Kind] = {
         (factor, "one more factor beside `{it}`", 0.09),
         (value_factor, "one more factor beside `{it}`", 0.025),
         (term, "one more term beside `{it}`", 0.15),
+        (rescaled, "what is kept rescaled in every turn", 1),
+        (wrapped, "one more function call", 0.3),
         (divided, "a division beside `{it}`", 0.35),
         (exchanged, "two names changed over", 0.85),
         (rounded_up, "the division rounded the other way", 2.7),

@@ -77,6 +77,7 @@ class Scope:
         language: the module whose `cdiv` it calls.
         stored: names that it assigns.
         blocks_of_rows: it has blocks with two axes.
+        unread: names that it sets or is given, and that nothing reads.
     """
 
     def __init__(self, function: ast.FunctionDef, constants: Sequence[str] = ()) -> None:
@@ -102,6 +103,8 @@ class Scope:
             self._sorts[parameter.arg] = self._of_parameter(parameter)
         for node in ast.walk(function):
             self._note(node)
+        read = names(function, ast.Load)
+        self.unread = [name for name in self._sorts if name not in read and name not in constants]
         self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
 
     def _of_parameter(self, parameter: ast.arg) -> str:
