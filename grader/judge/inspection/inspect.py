@@ -29,8 +29,8 @@ from grader.wire import Channel
 
 def answer(request: Request, events: Channel, parent: Channel) -> None:
     """Look inside once: the body of a forked judge."""
-    from grader.judge.look.access_trace import traced
-    from grader.judge.look.many_seeds import seeded
+    from grader.judge.inspection.access_trace import traced
+    from grader.judge.inspection.many_seeds import seeded
 
     session: Session | None = None
     try:
