@@ -32,7 +32,7 @@ from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
 from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
-from grader.performance.meter.fake_tensors import LARGE, Hollow
+from grader.performance.counting.fake_tensors import LARGE, Hollow
 from grader.runner_answers import Failed, Fault
 from grader.runner_measurements import Accepted, Surveyed
 

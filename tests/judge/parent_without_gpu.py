@@ -22,7 +22,7 @@ from grader.datasheets import GPUS
 from grader.grading.warm_parent import Parent
 from grader.judge import compile_ahead
 from grader.judge.session import Session
-from grader.performance.meter.fake_gpu import pretended
+from grader.performance.counting.fake_gpu import pretended
 from grader.request import CACHE, Request
 from grader.runner import loading
 from grader.runner.device_functions import PROBES

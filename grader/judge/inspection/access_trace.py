@@ -20,7 +20,7 @@ from grader.challenge.cases.trial import draw, largest
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
-from grader.performance.meter.access_trace import TracedLaunch
+from grader.performance.counting.access_trace import TracedLaunch
 from grader.runner_answers import Failed, Fault
 from grader.runner_measurements import Traced
 

@@ -21,8 +21,8 @@ from grader.diagnosis.provenance import of_nothing
 from grader.judge.pieces.piece_states import STATES, read
 from grader.judge.pieces.splice_functions import Files
 from grader.judge.session import Session
-from grader.performance.meter.access_trace import TracedLaunch
-from grader.performance.meter.access_tracer import FINAL, FIRST, STEPS
+from grader.performance.counting.access_trace import TracedLaunch
+from grader.performance.counting.access_tracer import FINAL, FIRST, STEPS
 from grader.runner_answers import Called, Failed
 from grader.runner_measurements import Traced
 from grader.verdict import Part

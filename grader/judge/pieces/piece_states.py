@@ -9,7 +9,7 @@ import torch
 from grader.challenge import Piece
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.performance.meter.access_trace import TracedLaunch
+from grader.performance.counting.access_trace import TracedLaunch
 from grader.runner_answers import Failed
 from grader.verdict import State
 

@@ -21,7 +21,7 @@ from grader.kernel.memory import Bytes, Memory
 from grader.kernel.number_formats import Array
 from grader.kernel.tensor_regions import Region
 from grader.kernel.ttir import Operation, Program
-from grader.performance.meter.loop_sampling import Loops, sampled_loop, sampled_while
+from grader.performance.counting.loop_sampling import Loops, sampled_loop, sampled_while
 
 MOVES = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 

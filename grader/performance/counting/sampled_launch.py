@@ -15,11 +15,11 @@ from grader.kernel.evaluator import Machine
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import regions_of
 from grader.performance.compiler.recipe import written
-from grader.performance.meter.access_counter import Counter, Cut, Tally
-from grader.performance.meter.counted_program import Counted
-from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.extrapolate import launch_of
-from grader.performance.meter.l2_reuse import fetched
+from grader.performance.counting.access_counter import Counter, Cut, Tally
+from grader.performance.counting.counted_program import Counted
+from grader.performance.counting.counts import LaunchCounts
+from grader.performance.counting.extrapolate import launch_of
+from grader.performance.counting.l2_reuse import fetched
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.datasheets import Gpu
-from grader.performance.meter.counts import Extent, LaunchCounts
+from grader.performance.counting.counts import Extent, LaunchCounts
 
 LOST = 1.5  # times L2 that is touched in between, from which on nothing is left
 OWNED = 1.1  # times a tensor's bytes, up to which programs load it if none shares with another

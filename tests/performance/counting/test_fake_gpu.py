@@ -10,7 +10,7 @@ STYLES = """
 import sys
 from types import ModuleType
 from grader.datasheets import GPUS
-from grader.performance.meter.fake_gpu import pretended
+from grader.performance.counting.fake_gpu import pretended
 
 FILE = '''
 import torch
@@ -50,7 +50,7 @@ def test_what_launchers_ask_torch_for_around_a_launch_is_there() -> None:
         """
 import torch
 from grader.datasheets import GPUS
-from grader.performance.meter.fake_gpu import pretended
+from grader.performance.counting.fake_gpu import pretended
 
 x = torch.ones(3)
 with pretended(GPUS["h200"]):

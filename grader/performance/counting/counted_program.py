@@ -9,9 +9,9 @@ from grader.kernel.batch import Batch
 from grader.kernel.evaluator import Step
 from grader.kernel.number_formats import Array
 from grader.kernel.ttir import Block, Operation, Program
-from grader.performance.meter.access_counter import LANES, Counter, Cut
-from grader.performance.meter.data_dependent import DataFlow
-from grader.performance.meter.sampled_program import Sampled
+from grader.performance.counting.access_counter import LANES, Counter, Cut
+from grader.performance.counting.data_dependent import DataFlow
+from grader.performance.counting.sampled_program import Sampled
 
 
 class Counted(Sampled):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.performance.meter.loop_sampling import Loops
+from grader.performance.counting.loop_sampling import Loops
 
 
 @pytest.mark.parametrize("rows", [4, 40])

@@ -9,10 +9,10 @@ import numpy as np
 
 from grader.kernel.access import Access
 from grader.kernel.tensor_regions import Region
-from grader.performance.meter.counts import SECTOR, Site
-from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.sampling_artifacts import Addresses
-from grader.performance.meter.sectors import Pattern, pattern
+from grader.performance.counting.counts import SECTOR, Site
+from grader.performance.counting.loop_sampling import Loops
+from grader.performance.counting.sampling_artifacts import Addresses
+from grader.performance.counting.sectors import Pattern, pattern
 
 L1 = 1 << 14  # bytes that a program touches and L1 still holds: eight programs share 228 KB of it
 LANES = 1 << 13  # of a block, that cost as much again as any operation does

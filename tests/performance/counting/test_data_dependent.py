@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from grader.kernel import frontend, ttir_parser
-from grader.performance.meter.data_dependent import DataFlow
+from grader.performance.counting.data_dependent import DataFlow
 
 
 def flow(kernel: Any) -> DataFlow:

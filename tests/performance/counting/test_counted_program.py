@@ -13,8 +13,8 @@ import triton.language as tl
 
 from grader.kernel.launch import prepared
 from grader.kernel.tensor_regions import OutOfBounds, regions_of
-from grader.performance.meter.access_counter import Counter, Cut, Tally
-from grader.performance.meter.counted_program import Counted
+from grader.performance.counting.access_counter import Counter, Cut, Tally
+from grader.performance.counting.counted_program import Counted
 from tests.kernel.evaluated import line
 
 

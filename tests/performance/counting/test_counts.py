@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from grader.kernel import execution_position
-from grader.performance.meter import sampled_launch
-from grader.performance.meter.l2_reuse import different
-from grader.performance.meter.sectors import pattern
+from grader.performance.counting import sampled_launch
+from grader.performance.counting.l2_reuse import different
+from grader.performance.counting.sectors import pattern
 from tests.kernel.fresh import printed
 
 SETUP = """
 from grader.kernel.tensor_regions import OutOfBounds
-from grader.performance.meter.access_counter import Counter
-from grader.performance.meter.sampled_launch import Meter
-from grader.performance.meter.loop_sampling import Loops
+from grader.performance.counting.access_counter import Counter
+from grader.performance.counting.sampled_launch import Meter
+from grader.performance.counting.loop_sampling import Loops
 from grader.datasheets import GPUS
-from grader.performance.meter.fake_tensors import Hollow
-from grader.performance.meter.fake_gpu import pretended
+from grader.performance.counting.fake_tensors import Hollow
+from grader.performance.counting.fake_gpu import pretended
 from grader.performance.predict.autotuner_choice import tuned
 launch_hook.install()
 meter = Meter(Counter(__file__), {})

@@ -17,8 +17,8 @@ from grader.datasheets import Gpu
 from grader.kernel.access import Access
 from grader.kernel.tensor_regions import Region
 from grader.performance.compiler.assembly import residency
-from grader.performance.meter.access_counter import Counter
-from grader.performance.meter.counts import LaunchCounts
+from grader.performance.counting.access_counter import Counter
+from grader.performance.counting.counts import LaunchCounts
 
 WHERE = (1 / 3, 2 / 3)  # of the grid, where waves are looked at: one alone may straddle two groups of tiles
 RUN = 40  # programs of each: 2 ms apiece

@@ -22,11 +22,11 @@ from grader.kernel.launch_hook import Launching, Place, handed_to
 from grader.kernel.tensor_regions import Region, regions_of
 from grader.kernel.ttir import Operation, Program
 from grader.operator_memory_effects import tensors_in
-from grader.performance.meter.access_counter import LANES, Cut
-from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.sampled_launch import programs
-from grader.performance.meter.sampled_program import Sampled
-from grader.performance.meter.sampling_artifacts import Addresses
+from grader.performance.counting.access_counter import LANES, Cut
+from grader.performance.counting.loop_sampling import Loops
+from grader.performance.counting.sampled_launch import programs
+from grader.performance.counting.sampled_program import Sampled
+from grader.performance.counting.sampling_artifacts import Addresses
 from grader.tensor_storage import span
 
 APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie within, so no tensor is mistaken

@@ -8,9 +8,9 @@ from typing import Any
 
 from grader.kernel.tensor_regions import Region
 from grader.performance.compiler.recipe import defined
-from grader.performance.meter.access_counter import Tally
-from grader.performance.meter.counts import Extent, LaunchCounts, Site
-from grader.performance.meter.data_dependent import DataFlow
+from grader.performance.counting.access_counter import Tally
+from grader.performance.counting.counts import Extent, LaunchCounts, Site
+from grader.performance.counting.data_dependent import DataFlow
 
 
 def launch_of(

@@ -19,10 +19,10 @@ from grader.kernel.batch import Batch
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import Region, regions_of, tensors_of
 from grader.operator_memory_effects import EMPTY, Watch, storages_in
-from grader.performance.meter.access_trace import Drawn, Program, Step, TracedLaunch
-from grader.performance.meter.counts import SECTOR
-from grader.performance.meter.sectors import WARP, in_order, pattern, width
-from grader.performance.meter.trace_findings import Remarks
+from grader.performance.counting.access_trace import Drawn, Program, Step, TracedLaunch
+from grader.performance.counting.counts import SECTOR
+from grader.performance.counting.sectors import WARP, in_order, pattern, width
+from grader.performance.counting.trace_findings import Remarks
 
 FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
 STEPS = 64  # accesses of one program

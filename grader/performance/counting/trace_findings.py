@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from grader.kernel.tensor_regions import Region
-from grader.performance.meter.access_trace import Remark, Step
+from grader.performance.counting.access_trace import Remark, Step
 from grader.tensor_storage import span
 
 WASTED = 0.5  # of the sectors' bytes that a line asks for, below which it is remarked upon

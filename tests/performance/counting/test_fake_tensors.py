@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from grader.performance.meter.fake_tensors import Hollow, unfilled
+from grader.performance.counting.fake_tensors import Hollow, unfilled
 
 LAYOUTS = {
     "contiguous": lambda: torch.empty(4, 300, 400, device="meta"),
@@ -49,8 +49,8 @@ def test_nothing_large_is_imported_to_tell() -> None:
     """sympy and torch's compiler take a second, two from a slow disk, in every grading."""
     source = (
         "import sys, torch\n"
-        "from tests.performance.meter.test_fake_tensors import LAYOUTS, OPERATIONS\n"
-        "from grader.performance.meter.fake_tensors import Hollow, unfilled\n"
+        "from tests.performance.counting.test_fake_tensors import LAYOUTS, OPERATIONS\n"
+        "from grader.performance.counting.fake_tensors import Hollow, unfilled\n"
         "with Hollow(lambda *_: None):\n"
         "    for layout in LAYOUTS.values():\n"
         "        for operation in OPERATIONS.values():\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from grader.performance.meter.address_walk import TURN, telling
-from grader.performance.meter.fake_tensors import LARGE, reserved, unfilled
+from grader.performance.counting.address_walk import TURN, telling
+from grader.performance.counting.fake_tensors import LARGE, reserved, unfilled
 from tests.kernel.fresh import printed
-from tests.performance.meter.test_counts import SETUP
+from tests.performance.counting.test_counts import SETUP
 
 
 def test_the_ends_the_corners_and_both_sides_of_the_two_billionth_element_are_walked() -> None:
@@ -39,7 +39,7 @@ def test_what_nobody_wrote_reads_as_0_in_large_tensors_and_in_small_ones() -> No
 
 
 KERNELS = """
-from grader.performance.meter.address_walk import Walk
+from grader.performance.counting.address_walk import Walk
 
 @triton.jit
 def idle(x_ptr, n):
@@ -89,7 +89,7 @@ def test_the_line_on_which_an_int32_turns_is_told_with_the_access_that_strays() 
         SETUP
         + KERNELS
         + """
-from grader.performance.meter.fake_tensors import unfilled
+from grader.performance.counting.fake_tensors import unfilled
 x = unfilled(torch.empty(2**31 + 2**20, dtype=torch.float16, device="meta"), 1 << 37)
 try:
     walked(rows, (8,), x, 2**25 + 2**14, 64, BLOCK=64)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grader.performance.predict.dram_traffic import traffic
 from grader.performance.predict.prediction import Call, Fact
-from grader.performance.predict.traffic import traffic
 
 BYTES = 1.05  # of what the day's bar leaves room for: 1 / 0.60 of the ideal where it asks for 0.60 of a copy
 HIDDEN = 0.5  # of the predicted time of a day that counts operations, below which bytes do not matter

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.performance.meter.counts import SECTOR
+from grader.performance.counting.counts import SECTOR
 
 WARP, WIDEST = 32, 16  # lanes, bytes a lane moves at once
 FAR = 1 << 60
