@@ -23,9 +23,9 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.oracle import Values, gradient_positions, result_dtypes, values_of
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import draw_upstream, largest
+from grader.challenge.harness.oracle import Values, gradient_positions, result_dtypes, values_of
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.trial import draw_upstream, largest
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured

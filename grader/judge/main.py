@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.claim_result import Claimed
 from grader.diagnosis.diagnose import WHAT_IS_STORED, diagnose_or_say
 from grader.diagnosis.lines import lines_named

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge import Bug, Challenge
-from grader.challenge.cases.run_case import attempt
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.run_case import attempt
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.trial import Trial
 from grader.hunt_result import Hunt, Hunted
 from grader.judge.checks.honest import COPIES
 from grader.judge.pieces.piece_states import FORM

@@ -17,7 +17,7 @@ from unittest import mock
 
 from triton.runtime.jit import JITFunction
 
-from grader.challenge.cases.trial import draw
+from grader.challenge.harness.trial import draw
 from grader.datasheets import GPUS
 from grader.grading.warm_parent import Parent
 from grader.judge import compile_ahead

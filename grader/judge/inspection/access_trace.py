@@ -10,13 +10,13 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Relation
-from grader.challenge.cases.answer_checks import form_findings
-from grader.challenge.cases.argument_serialization import pack_arguments
-from grader.challenge.cases.case_name_glossary import WAYS
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.run_case import attempt
-from grader.challenge.cases.runner_client import RunnerLost
-from grader.challenge.cases.trial import draw, largest
+from grader.challenge.harness.answer_checks import form_findings
+from grader.challenge.harness.argument_serialization import pack_arguments
+from grader.challenge.harness.case_name_glossary import WAYS
+from grader.challenge.harness.oracle import gradient_positions
+from grader.challenge.harness.run_case import attempt
+from grader.challenge.harness.runner_client import RunnerLost
+from grader.challenge.harness.trial import draw, largest
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Piece
-from grader.challenge.cases.argument_serialization import pack_arguments
-from grader.challenge.cases.run_case import again, untried
-from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import pack_arguments
+from grader.challenge.harness.run_case import again, untried
+from grader.challenge.harness.runner_client import RunnerLost, ask_to_load
+from grader.challenge.harness.trial import Trial
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.launch_record import programs
 from grader.diagnosis.provenance import of_nothing

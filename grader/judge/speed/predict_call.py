@@ -13,8 +13,8 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Challenge, Speed
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
+from grader.challenge.harness.oracle import gradient_positions
+from grader.challenge.harness.runner_client import RunnerLost, ask_to_load
 from grader.diagnosis.fixed_block_sizes import fixed
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
