@@ -25,7 +25,7 @@ from grader.challenge.harness.trial import draw
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
-from grader.judge.seeded_bugs import states
+from grader.judge.bug_hunt_progress import states
 from grader.performance.predict import reference_predictions
 from grader.verdict import Check, Verdict
 from tests import environments

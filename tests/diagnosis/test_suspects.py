@@ -9,9 +9,9 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.challenge.harness.argument_serialization import Answer
 from grader.challenge.harness.compare import Expected
-from grader.challenge.harness.compare_values import value_findings
 from grader.challenge.harness.oracle import expect
 from grader.challenge.harness.trial import Trial
+from grader.challenge.harness.value_checks import value_findings
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence
 from tests.judge.tried import REPORT

@@ -12,12 +12,12 @@ import torch
 from grader.challenge.harness.argument_serialization import storage_bytes
 from grader.challenge.harness.backward_side_effects import saved_findings, unasked_findings
 from grader.challenge.harness.compare import Expected, Finding, name, told
-from grader.challenge.harness.compare_values import value_findings
 from grader.challenge.harness.goodness_of_fit import frequencies
 from grader.challenge.harness.learner_test_verdict import judged
 from grader.challenge.harness.mask_statistics import chances
 from grader.challenge.harness.result_names import called
 from grader.challenge.harness.trial import Trial
+from grader.challenge.harness.value_checks import value_findings
 from grader.kernel.races import Race
 from grader.kernel.tensor_regions import Overrun
 from grader.runner_answers import Called, Failed, Guard, Launch, PlainOutput, TensorOutput

@@ -9,7 +9,7 @@ import torch
 
 from grader.challenge.case import readable
 from grader.challenge.harness.runner_client import RunnerLost
-from grader.challenge.optional_features import Candidate
+from grader.challenge.optional_fields import Candidate
 from grader.runner_answers import Called, Failed, TensorOutput
 from grader.runner_measurements import Verified
 from grader.tensor_storage import raw, span

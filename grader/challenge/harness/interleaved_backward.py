@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from grader.challenge import Case, Challenge
 from grader.challenge.harness.compare import Finding, nearly
-from grader.challenge.harness.compare_values import value_findings
 from grader.challenge.harness.run_case import behind
 from grader.challenge.harness.runner_client import Runner
 from grader.challenge.harness.trial import Trial, draw
+from grader.challenge.harness.value_checks import value_findings
 from grader.challenge.loading import weight
 from grader.request import Request
 from grader.runner_answers import Failed

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from grader.challenge.harness.compare import Finding, told
 from grader.challenge.harness.trial import Trial
-from grader.challenge.optional_features import Candidate
+from grader.challenge.optional_fields import Candidate
 from grader.runner_answers import Failed, PlainOutput
 
 REFUSED = (

@@ -13,10 +13,10 @@ import torch
 
 from grader.challenge.harness.argument_serialization import pack_arguments, read_outputs
 from grader.challenge.harness.compare import CLOSE, Finding, nearly
-from grader.challenge.harness.compare_values import all_right, value_findings
 from grader.challenge.harness.run_case import again
 from grader.challenge.harness.runner_client import Runner
 from grader.challenge.harness.trial import LARGEST, Trial, ask_oracle, draw, largest, repeatable
+from grader.challenge.harness.value_checks import all_right, value_findings
 from grader.request import Request
 from grader.runner_answers import Called, Failed, Repeated
 

@@ -8,10 +8,10 @@ from typing import Any
 from grader.challenge import Case, Challenge
 from grader.challenge.harness.answer_checks import find
 from grader.challenge.harness.compare import Expected
-from grader.challenge.harness.compare_values import passes_with
 from grader.challenge.harness.run_case import attempt
 from grader.challenge.harness.runner_client import RunnerLost
 from grader.challenge.harness.trial import Trial
+from grader.challenge.harness.value_checks import passes_with
 from grader.challenge.loading import drawn
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session

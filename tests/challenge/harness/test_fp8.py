@@ -8,10 +8,10 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.challenge.harness.argument_serialization import Answer
 from grader.challenge.harness.compare import Expected
-from grader.challenge.harness.compare_values import value_findings
 from grader.challenge.harness.draw import Draw
 from grader.challenge.harness.oracle import expect
 from grader.challenge.harness.trial import Trial
+from grader.challenge.harness.value_checks import value_findings
 from grader.tensor_storage import poison, span
 from tests.judge.tried import REPORT
 from tests.made_up_day import Judged

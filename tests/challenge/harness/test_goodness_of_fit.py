@@ -8,10 +8,10 @@ from torch import Tensor
 
 from grader.challenge import Case, Challenge, Frequencies
 from grader.challenge.harness.argument_serialization import Answer
-from grader.challenge.harness.compare_values import value_findings
 from grader.challenge.harness.goodness_of_fit import contradicted, frequencies, impossible, possible
 from grader.challenge.harness.oracle import expect
 from grader.challenge.harness.trial import Trial
+from grader.challenge.harness.value_checks import value_findings
 from tests.judge.tried import REPORT
 from tests.made_up_day import Judged
 

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from grader.challenge import Case, Challenge
 from grader.challenge.harness.argument_serialization import Answer
-from grader.challenge.harness.compare_values import value_findings
 from grader.challenge.harness.oracle import expect
 from grader.challenge.harness.rounding_ties import most, without
 from grader.challenge.harness.trial import Trial, draw
+from grader.challenge.harness.value_checks import value_findings
 from grader.judge.speed.values_of_timed_calls import wrong
 from tests.judge.tried import REPORT, Function
 from tests.made_up_day import Judged

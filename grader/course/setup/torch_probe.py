@@ -1,4 +1,4 @@
-"""What only a fresh Python can say, so that a broken torch is a finding and no crash."""
+"""What a fresh Python says of torch and of kernels without a GPU: a broken torch is a finding, no crash."""
 
 from __future__ import annotations
 

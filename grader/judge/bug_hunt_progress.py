@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import torch
 
+from grader.bug_hunt_result import Hunt, Hunted
 from grader.challenge import Bug, Challenge
 from grader.challenge.harness.run_case import attempt
 from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.harness.trial import Trial
-from grader.hunt_result import Hunt, Hunted
 from grader.judge.checks.honest import COPIES
 from grader.judge.pieces.piece_states import FORM
 from grader.judge.session import Session

@@ -1,4 +1,4 @@
-"""What few challenges have: made arguments, random outputs, counted compilations, claims, bugs, a test."""
+"""Fields that few challenges have: made arguments, random outputs, compilations, claims, bugs, a test."""
 
 from __future__ import annotations
 

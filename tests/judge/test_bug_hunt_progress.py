@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge import Bug, Case
-from grader.judge.seeded_bugs import changed, states
+from grader.judge.bug_hunt_progress import changed, states
 from grader.verdict import Verdict
 from tests.made_up_day import Judged
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.runner.replay import Recording
+from grader.runner.launch_replay import Recording
 
 
 def recorded(x: torch.Tensor, y: torch.Tensor, number: float) -> Recording:
