@@ -9,12 +9,12 @@ import pytest
 from grader.challenge import Case, Speed
 from grader.cli.benchmark.results import Point, Result
 from grader.course import catalog
-from tools import extras_table, planted, table
+from tools import extras_table, planted, solutions_table
 from tools.check_planted import Tried
 from tools.extras_table import _caught, row
+from tools.grade_planted import Record
 from tools.measure import KEPT
-from tools.proof import Record
-from tools.table import _row, page
+from tools.solutions_table import _row, page
 
 DAY = catalog.find("rms_norm")
 SLOW, SLOWER = (laggard.name for laggard in planted.laggards(DAY))
@@ -66,6 +66,8 @@ def test_a_day_has_the_fastest_library_by_name_and_the_faster_one_in_gluon() -> 
 
 @pytest.mark.parametrize("extras", [False, True])
 def test_the_pages_are_what_the_kept_times_give(extras: bool) -> None:
-    text, place = (extras_table.page(KEPT, None), extras_table.PAGE) if extras else (page(KEPT), table.PAGE)
+    text, place = (
+        (extras_table.page(KEPT, None), extras_table.PAGE) if extras else (page(KEPT), solutions_table.PAGE)
+    )
     again = f"track dev table{' --extras' if extras else ''} --write makes it anew"
     assert place.read_text(encoding="utf-8") == text, again

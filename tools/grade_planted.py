@@ -22,7 +22,7 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from grader.grading.warm_client import Warm
 from tools.check_planted import RIGHT, Kind, Planted, Tried, attempt, planned, sha256
-from tools.parallel_gradings import each
+from tools.grade_in_parallel import each
 
 Key = tuple[str, str, str, str, bool]
 BY_VALUES = " by values"  # behind the device of what was not timed: it says less

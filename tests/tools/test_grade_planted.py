@@ -13,9 +13,9 @@ import pytest
 from grader.course import catalog
 from grader.course.setup import nvidia
 from grader.verdict import SpeedResult
-from tools import parallel_gradings
+from tools import grade_in_parallel
 from tools.check_planted import Tried, planned, sha256
-from tools.proof import Record, lines, main
+from tools.grade_planted import Record, lines, main
 
 ADDING = catalog.find("8")
 SPEED = SpeedResult("measured", 10.0, 12.0, 11.0, 9.0, 0.9, 1.1, "0.75 of copy", 1.2, (1.1, 1.3), 9)
@@ -56,22 +56,22 @@ def test_work_is_spread_over_the_gpus_that_are_visible(monkeypatch: pytest.Monke
     one = nvidia.InstalledGpu("T4", "", (7, 5), 1, "")
     monkeypatch.setattr(nvidia, "gpus", lambda: (one, one))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert parallel_gradings.visible("gpu") == ["0", "1"]
+    assert grade_in_parallel.visible("gpu") == ["0", "1"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
-    assert parallel_gradings.visible("gpu") == ["3", "5"]
-    assert parallel_gradings.visible("cpu") == [""]
+    assert grade_in_parallel.visible("gpu") == ["3", "5"]
+    assert grade_in_parallel.visible("cpu") == [""]
 
 
 def test_each_of_several_has_cores_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4, 5, 6, 7})
-    assert [parallel_gradings._share(at, 2) for at in range(2)] == [{4, 6}, {5, 7}]
-    assert [parallel_gradings._share(at, 8) for at in range(8)] == [{4}, {5}, {6}, {7}] * 2
-    assert parallel_gradings._share(0, 1) == {4, 5, 6, 7}
+    assert [grade_in_parallel._share(at, 2) for at in range(2)] == [{4, 6}, {5, 7}]
+    assert [grade_in_parallel._share(at, 8) for at in range(8)] == [{4}, {5}, {6}, {7}] * 2
+    assert grade_in_parallel._share(0, 1) == {4, 5, 6, 7}
 
 
 def test_what_is_started_meanwhile_keeps_its_cores_and_who_started_it_has_all() -> None:
     before, shows = os.sched_getaffinity(0), "import os; print(len(os.sched_getaffinity(0)))"
-    with parallel_gradings.on_cores({min(before)}):
+    with grade_in_parallel.on_cores({min(before)}):
         assert subprocess.check_output([sys.executable, "-c", shows]).strip() == b"1"
     assert os.sched_getaffinity(0) == before
 
