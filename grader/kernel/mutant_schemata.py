@@ -127,12 +127,12 @@ class Schemata:
         if not edits:
             return stock(front_end, node)
         scope, names = front_end.lscope, _stored([node])
-        before = {name: scope[name] for name in names if name in scope}
+        before = dict(scope)
         stock(front_end, node)
-        values = {name: scope[name] for name in names}
+        after = dict(scope)
+        values = {name: after[name] for name in names}
         for number, statements in edits:
-            for name in names:
-                scope.pop(name, None)
+            scope.clear()
             scope.update(before)
             here = front_end._get_insertion_point_and_loc()
             try:
@@ -145,6 +145,8 @@ class Schemata:
             made = {name: scope.get(name) for name in names}
             if _stored(statements) <= names and all(_alike(made[name], values[name]) for name in names):
                 values = {name: _chosen(front_end, number, made[name], values[name]) for name in names}
+        scope.clear()
+        scope.update(after)
         for name, value in values.items():
             front_end.set_value(name, value)
         return None

@@ -19,10 +19,10 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any
 
-from grader.challenge.cases.argument_serialization import Answer, pack_arguments, read_outputs
-from grader.challenge.cases.run_case import again, attempt, judged, untried
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load, made_of
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import Answer, pack_arguments, read_outputs
+from grader.challenge.harness.run_case import again, attempt, judged, untried
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load, made_of
+from grader.challenge.harness.trial import Trial
 from grader.challenge.loading import weight
 from grader.diagnosis.launch_record import involved
 from grader.diagnosis.lines import grids, launches
