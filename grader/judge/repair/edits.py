@@ -84,11 +84,10 @@ def unread(node: Any, scope: Scope) -> Edits:
         for place in _addresses(node, scope) if counts else ():
             for times in ("", *(f" * {other}" for other in scope.of("stride") + scope.of("size"))):
                 yield place, f"{spelled(place)} + {one}{times}"
-        if (
-            scope.is_operand(node)
-            and scope.is_float(node) == (sort == "value")
-            and sort in (*INTEGERS, "value")
-        ):
+        fits = sort == "scalar" or (
+            sort in (*INTEGERS, "value") and scope.is_float(node) == (sort == "value")
+        )
+        if scope.is_operand(node) and fits:
             axes = ("", "[:, None]", "[None, :]") if scope.blocks_of_rows and not counts else ("",)
             for axis, sign in itertools.product(axes, (ast.Mult(), ast.Sub(), ast.Add())):
                 yield node, ast.BinOp(node, sign, parsed(one + axis))
@@ -105,8 +104,6 @@ def constant(node: Any, scope: Scope) -> Edits:
     if isinstance(node, ast.Subscript) and spelled(node.value).endswith(".shape"):
         yield node, spelled(node.value).replace(".shape", ".numel()")
     value = node.value if isinstance(node, ast.Constant) else None
-    if type(value) is bool:
-        yield node, repr(not value)
     if type(value) is int:
         for one in dict.fromkeys([0, 1, 2, value + 1, value - 1, value * 2, -value, value // 2]):
             if one != value:
@@ -117,6 +114,11 @@ def constant(node: Any, scope: Scope) -> Edits:
         for other in dict.fromkeys([0.0, 1.0, value + 1, value - 1, value * 2, -value, value / 2]):
             if other != value:
                 yield node, repr(other)
+
+
+def flag(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield node, repr(not node.value)
 
 
 def infinity(node: Any, scope: Scope) -> Edits:
@@ -593,9 +595,9 @@ KINDS: Mapping[str, Kind] = {
         (atomic, "an atomic for the store, or a store for the atomic,", 1.3),
         (offset, "one more term in the address", 0.07),
         (block_start, "the program's number times its block", 0.5),
-        (allocation, "another dtype, shape or start of what is allocated", 0.9),
+        (allocation, "another dtype, shape or start of what is allocated", 4),
         (returned, "something else returned", 8),
-        (grid, "more programs in the grid", 0.24),
+        (grid, "more programs in the grid", 0.6),
         (advanced, "one more line at the end of the loop, which keeps something,", 0.3),
         (name, "another name than `{it}`", 0.25),
         (far_name, "another name than `{it}`", 0.07),
@@ -603,6 +605,7 @@ KINDS: Mapping[str, Kind] = {
         (unread, "a name that nothing reads yet", 4),
         (size_of_data, "another name than `{it}`", 0.4),
         (constant, "another number than `{it}`", 0.08),
+        (flag, "the opposite of `{it}`", 2),
         (infinity, "another number than `{it}`", 0.8),
         (comparison, "another comparison than `{it}`", 0.45),
         (operator, "another operator in `{it}`", 0.05),
@@ -611,9 +614,9 @@ KINDS: Mapping[str, Kind] = {
         (dropped, "less than `{it}`", 0.6),
         (factor, "one more factor beside `{it}`", 0.05),
         (value_factor, "one more factor beside `{it}`", 0.02),
-        (term, "one more term beside `{it}`", 0.12),
+        (term, "one more term beside `{it}`", 0.15),
         (rescaled, "what is kept rescaled in every turn", 0.6),
-        (wrapped, "one more function call", 0.2),
+        (wrapped, "one more function call", 0.3),
         (divided, "a division beside `{it}`", 0.28),
         (exchanged, "two names changed over", 0.8),
         (rounded_up, "the division rounded the other way", 4),
