@@ -193,6 +193,14 @@ def factor(node: Any, scope: Scope) -> Edits:
                 yield node, ast.BinOp(node, ast.Mult(), parsed(other))
 
 
+def step(node: Any, scope: Scope) -> Edits:
+    """How far a pointer moves, times a stride."""
+    to = node.target if scope.kernel and isinstance(node, ast.AugAssign) else None
+    if isinstance(to, ast.Name) and scope.sort(to.id) == "pointer":
+        for stride in scope.of("stride"):
+            yield node.value, ast.BinOp(node.value, ast.Mult(), parsed(stride))
+
+
 def value_factor(node: Any, scope: Scope) -> Edits:
     """A value times another one, or times a column of a block."""
     if scope.kernel and scope.is_operand(node) and scope.is_float(node):
@@ -613,6 +621,7 @@ KINDS: Mapping[str, Kind] = {
         (regrouped, "other parentheses in `{it}`", 1.2),
         (dropped, "less than `{it}`", 0.6),
         (factor, "one more factor beside `{it}`", 0.05),
+        (step, "one more factor beside `{it}`", 2),
         (value_factor, "one more factor beside `{it}`", 0.02),
         (term, "one more term beside `{it}`", 0.15),
         (rescaled, "what is kept rescaled in every turn", 0.6),

@@ -91,6 +91,7 @@ WRONG = [
     ("constant", LAUNCHER, "run(x.shape[-1])", "run(x.numel())"),
     ("unread", KERNEL, "s = x * 2", "s = x * 2 + scale"),
     ("unread", KERNEL, "at = pid * n_rows", "at = pid * stride_xn"),
+    ("step", LOOP, "x_ptrs += BLOCK; n = stride_xm", "x_ptrs += BLOCK * stride_xm; n = stride_xm"),
     ("rescaled", SUM, "total += x", "total = total * m + x"),
     ("wrapped", KERNEL, "s = x", "s = tl.abs(x)"),
     ("flag", LAUNCHER, "run(x, False)", "run(x, True)"),
