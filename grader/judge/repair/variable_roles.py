@@ -7,6 +7,8 @@ import copy
 from collections.abc import Sequence
 from typing import Any, TypeGuard, TypeVar
 
+from grader.diagnosis.source_context import unread
+
 Node = TypeVar("Node", bound=ast.AST)
 NO_OPERANDS = ("", "mask", "tensor")
 MAKES = ("store", "zeros", "full", "range", "cdiv", "")
@@ -103,8 +105,7 @@ class Scope:
             self._sorts[parameter.arg] = self._of_parameter(parameter)
         for node in ast.walk(function):
             self._note(node)
-        read = names(function, ast.Load)
-        self.unread = [name for name in self._sorts if name not in read and name not in constants]
+        self.unread = [name for name in unread(function) if name in self._sorts]
         self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
 
     def _of_parameter(self, parameter: ast.arg) -> str:
