@@ -250,5 +250,13 @@ class Registered:
 
 
 @dataclass(frozen=True)
+class Compiled:
+    """To `compile`: the numbers of the edits that can be chosen, and of those that the compiler refuses."""
+
+    numbers: list[int]
+    refused: list[int]
+
+
+@dataclass(frozen=True)
 class Repeated:
     """To `repeat`; the bytes follow of what stood where the outputs lay then."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from grader.kernel.tensor_regions import Overrun
 from grader.performance.compiler.assembly import Facts
-from grader.performance.meter.access_trace import TracedLaunch
-from grader.performance.meter.counts import LaunchCounts
+from grader.performance.counting.access_trace import TracedLaunch
+from grader.performance.counting.counts import LaunchCounts
 from grader.runner_answers import PlainOutput, TensorOutput
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from grader.bug_hunt_result import Hunt
 from grader.claim_result import Claimed
-from grader.hunt_result import Hunt
 
 SCHEMA = 1
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.challenge.cases.compare import Expected
+from grader.challenge.harness.compare import Expected
 
 
 def asked_once(want: Expected) -> Expected:

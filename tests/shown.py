@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from grader.bug_hunt_result import Hunt, Hunted
 from grader.cli.screens import Terminal, result
 from grader.cli.screens.grading import Grading
-from grader.hunt_result import Hunt, Hunted
 from grader.verdict import Check, Part, SpeedResult, Verdict
 from tests.learner import SKELETON, day
 

@@ -20,14 +20,14 @@ import torch
 from grader import kernel
 from grader.challenge import Bug, Case, Challenge
 from grader.challenge.case import readable
-from grader.challenge.cases.compare import Expected, compare, errors
-from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.trial import draw
+from grader.challenge.harness.compare import Expected, compare, errors
+from grader.challenge.harness.oracle import expect
+from grader.challenge.harness.trial import draw
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import TrackError
-from grader.judge.seeded_bugs import states
+from grader.judge.bug_hunt_progress import states
 from grader.performance.predict import reference_predictions
 from grader.verdict import Check, Verdict
 from tests import environments

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.challenge.cases import runner_client
-from grader.challenge.cases.runner_client import LENT, Runner
+from grader.challenge.harness import runner_client
+from grader.challenge.harness.runner_client import LENT, Runner
 from grader.cuda_ipc import Unlendable
 from grader.runner import tensors_lent_by_judge
 from grader.runner.tensors_lent_by_judge import Borrower

@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 
 from grader.challenge import Case
-from grader.challenge.cases.draw import Draw
 from grader.challenge.formulas.attention import attention, attention_lse, by_head, forward
 from grader.challenge.formulas.attention_backward import Backward
 from grader.challenge.formulas.decoding import Rules as Step
@@ -18,6 +17,7 @@ from grader.challenge.formulas.partial_softmax import merge
 from grader.challenge.formulas.qkv_layouts import at, heads, lying
 from grader.challenge.formulas.split_kv_suspects import factored, merging
 from grader.challenge.formulas.stride_suspects import swapped_strides, through
+from grader.challenge.harness.draw import Draw
 
 Three = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

@@ -42,7 +42,7 @@ def arrows() -> dict[str, set[str]]:
 
 
 def room(module: str) -> str:
-    """`grader.challenge` for grader.challenge.cases.draw; a module at the top is a room of its own."""
+    """`grader.challenge` for grader.challenge.harness.draw; a module at the top is a room of its own."""
     if module in ("grader.__main__", "grader.notebook"):
         return "grader.cli"
     return "tools" if module.startswith("tools") else ".".join(module.split(".")[:2])

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from grader.challenge import Challenge
 from grader.challenge.case import Case
-from grader.challenge.cases.compare import gate
-from grader.challenge.cases.trial import draw
 from grader.challenge.formulas.attention import LOG2_E, diagonal, scores
+from grader.challenge.harness.compare import gate
+from grader.challenge.harness.trial import draw
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 

@@ -12,7 +12,7 @@ from tests import environments
 from tools.commands import TRITONS, home
 
 MARKED = (
-    "tests/performance/meter/test_counts.py",
+    "tests/performance/counting/test_counts.py",
     "tests/kernel",
     "tests/judge/test_compile_ahead.py",
     "tests/judge/checks/test_predicted_speed.py",

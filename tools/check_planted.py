@@ -18,8 +18,8 @@ from grader.diagnosis.lines import lines_named
 from grader.errors import TrackError
 from grader.grading.grade import grade
 from grader.grading.warm_client import Warm
+from grader.judge.bug_hunt_progress import states
 from grader.judge.main import UNSEEN
-from grader.judge.seeded_bugs import states
 from grader.verdict import HARMLESS, SpeedResult, Verdict
 from tools import planted
 from tools.diagnosis_validity import untrue

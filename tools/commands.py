@@ -59,9 +59,11 @@ def lint() -> None:
 @click.option("--cpu", "device", flag_value="cpu", help="On a machine with a GPU, without it.")
 def bench(days: tuple[str, ...], device: str | None) -> None:
     """Measure the course's own figures against their targets; of DAYS, where the seconds of a grading go."""
-    from tools import figures, seconds
+    from tools import grader_benchmark, seconds
 
-    raise click.exceptions.Exit(seconds.run(days, "cpu" if device else "auto") if days else figures.run())
+    raise click.exceptions.Exit(
+        seconds.run(days, "cpu" if device else "auto") if days else grader_benchmark.run()
+    )
 
 
 @dev.command(epilog=examples("track dev new rope --after 15", "track dev new sparse_attention --day"))
@@ -87,7 +89,7 @@ def new(slug: str | None, after: int | None, day: str | None) -> None:
     screen.line((f"{planned.name} has its files:", "bold"))
     for path in made:
         screen.line(str(path.relative_to(catalog.ROOT)), indent=2)
-    tests = "tests/test_course.py tests/test_syllabus.py tests/tools/test_table.py"
+    tests = "tests/test_course.py tests/test_syllabus.py tests/tools/test_solutions_table.py"
     screen.next(f'track dev test {tests} -k "{planned.place} or syllabus or table"', "names what is left")
 
 
@@ -95,7 +97,7 @@ def new(slug: str | None, after: int | None, day: str | None) -> None:
 @rest
 def proof(arguments: tuple[str, ...]) -> None:
     """Grade all that is planted: solutions, laggards, right files, mistakes."""
-    raise click.exceptions.Exit(_python("tools.proof", *arguments))
+    raise click.exceptions.Exit(_python("tools.grade_planted", *arguments))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)
@@ -153,11 +155,11 @@ def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> N
 
     Without FILE it is the one that is kept, tools/measured.jsonl.
     """
-    from tools import extras_table, measure, table
+    from tools import extras_table, measure, solutions_table
 
     file = file or measure.KEPT
-    place = extras_table.PAGE if extras else table.PAGE
-    text = extras_table.page(file, proof) if extras else table.page(file)
+    place = extras_table.PAGE if extras else solutions_table.PAGE
+    text = extras_table.page(file, proof) if extras else solutions_table.page(file)
     if not write:
         return click.echo(text)
     place.write_text(text, encoding="utf-8")
@@ -191,10 +193,10 @@ def peers(file: Path | None, jobs: int, write: bool) -> None:
 @click.argument("days", nargs=-1)
 def bars(file: Path, days: tuple[str, ...]) -> None:
     """Hold every speed bar against what `track dev measured` wrote, and say what would fit."""
-    from tools import bars
+    from tools import speed_bar_margins
 
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
-    raise click.exceptions.Exit(bars.report(Terminal(sys.stdout), file, chosen))
+    raise click.exceptions.Exit(speed_bar_margins.report(Terminal(sys.stdout), file, chosen))
 
 
 @dev.command(
@@ -231,7 +233,7 @@ def drill(arguments: tuple[str, ...]) -> None:
 @rest
 def predicted(arguments: tuple[str, ...]) -> None:
     """Hold predicted times against such a file; keep our own."""
-    raise click.exceptions.Exit(_python("tools.predicted", *arguments))
+    raise click.exceptions.Exit(_python("tools.prediction_accuracy", *arguments))
 
 
 @dev.command(epilog=examples("track dev site", "track dev site /tmp/site --draw 13 --draw rope"))

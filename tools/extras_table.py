@@ -15,8 +15,8 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from grader.performance.predict.reference_predictions import bar_name, known
 from tools import planted
+from tools.grade_planted import Record
 from tools.measure import record, timed
-from tools.proof import Record
 
 PAGE = catalog.ROOT / "solutions" / "extras" / "README.md"
 # µs, by Liger 0.8.5 with torch 2.11 and Triton 3.6 on an H200, in another run.

@@ -32,7 +32,7 @@ from grader.grading.grade import versions
 from grader.performance.predict.reference_predictions import bar_name
 from grader.performance.timing.stopwatch import own_stream
 from tools.measure import record
-from tools.table import NONE
+from tools.solutions_table import NONE
 
 KEPT = catalog.ROOT / "tools" / "peers.jsonl"  # the times that the page shows
 PAGE = catalog.ROOT / "solutions" / "GLUON.md"

@@ -35,7 +35,7 @@ if (location.protocol === "file:")
 """
 ROOMS = (
     *("cli", "grading", "judge", "diagnosis", "runner", "challenge", "kernel"),
-    *("performance/meter", "performance/compiler", "performance/predict"),
+    *("performance/counting", "performance/compiler", "performance/predict"),
 )
 IMAGE = re.compile(r"!\[.*?\]\((?!https?:)([^)\s]+)\)")
 # No option that asks another server for anything: no fonts, no repo_url (its stars), no analytics.

@@ -11,7 +11,7 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from tools import plots
 from tools.measure import KEPT, TORCH, record, timed
-from tools.table import LIBRARIES
+from tools.solutions_table import LIBRARIES
 
 BESIDE = {"eager": "torch", "compile": "torch.compile", "limit": "the limit"}
 PAGE = catalog.ROOT / "grader" / "performance" / "predict" / "README.md"

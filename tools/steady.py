@@ -18,10 +18,10 @@ from grader.course.catalog import Day
 from grader.errors import TrackError
 from grader.grading.grade import choose_device
 from grader.grading.warm_client import Warm
-from tools import bars
+from tools import speed_bar_margins
 from tools.check_planted import Planted, planned, sha256, speed_of
+from tools.grade_in_parallel import each
 from tools.measure import KEPT, record, timed
-from tools.parallel_gradings import each
 from tools.planted import Laggard
 
 AT_ONCE = 3  # gradings: two get ready while the third has the GPU to itself
@@ -58,7 +58,7 @@ def nearest(days: Sequence[Day], within: float) -> Iterator[Planted]:
     measured = timed(record(KEPT))
     for day in days:
         near: set[str] = set()
-        for one in bars.held(day, measured):
+        for one in speed_bar_margins.held(day, measured):
             ours = [("ours", result.us) for name, result in measured[one.bar].items() if name == "ours"]
             times = [*ours, one.right, *([one.slow] if one.slow else [])]
             near |= {name for name, us in times if 1 / within < us / one.needed < within}

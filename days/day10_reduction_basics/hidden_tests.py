@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge import Case, Challenge, Piece, Speed, between
+from grader.challenge.formulas.block_bounds import whole_blocks
 from grader.challenge.formulas.dtypes import HALF
-from grader.challenge.formulas.split_rows_in_blocks import whole_blocks
 
 SIGNED = ("integers", "some_minus_inf")
 

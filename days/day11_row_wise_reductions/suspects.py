@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import torch
 
+from grader.challenge.formulas.block_bounds import lanes, last_block
 from grader.challenge.formulas.reductions import row_stats
-from grader.challenge.formulas.split_rows_in_blocks import lanes, last_block
 
 Stats = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 BLOCKS = [2**i for i in range(14, 6, -1)]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import torch
 
+from grader.challenge.formulas.block_bounds import lanes
 from grader.challenge.formulas.layer_norm import Vector, layer_norm, mean_of, var_of
-from grader.challenge.formulas.split_rows_in_blocks import lanes
 from grader.challenge.formulas.stride_suspects import along_rows
 
 

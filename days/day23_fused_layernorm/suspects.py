@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from grader.challenge.formulas.block_bounds import lanes
 from grader.challenge.formulas.layer_norm import add_layer_norm, dx_of, mean_of, rstd_of
-from grader.challenge.formulas.split_rows_in_blocks import lanes
 
 Outputs = tuple[Tensor, Tensor]
 

@@ -13,7 +13,7 @@ def dropout_kernel(x_ptr, y_ptr, keep_ptr, n, p, scale, seed, BLOCK: tl.constexp
     # TODO 1: number the elements this program owns, and mark which of them exist.
     # TODO 2: draw a number in [0, 1) for each, from seed and the element's own number.
     # TODO 3: decide who is kept: nobody dropped at p = 0, nobody kept at p = 1.
-    # TODO 4: read x, and write y: a scaled element or 0, in fp32 until the store. Inf may not become NaN.
+    # TODO 4: read x, and write y: a scaled element or 0, in fp32 until the store.
     # TODO 5: write the mask.
 
 

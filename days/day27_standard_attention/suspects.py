@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge.formulas.attention import Shift, attention, diagonal, softmax, visible
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, lanes, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, lanes, whole_blocks
 from grader.challenge.formulas.stride_suspects import first_heads, through
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge.formulas.attention import unnormalized
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import with_heads_of
 
 SIZES = BLOCKS[::-1]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge.formulas.attention import LOG2_E, Shift, attention_lse, diagonal, scores
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, whole_blocks
 from grader.challenge.formulas.stride_suspects import with_heads_of
 
 SIZES = BLOCKS[::-1]

@@ -11,7 +11,7 @@ from torch.nn.functional import pad
 
 from grader.challenge.formulas.attention import LOG2_E, Shift, diagonal, scores, unmoved
 from grader.challenge.formulas.attention_backward import Backward, delta_along_keys, ds_of
-from grader.challenge.formulas.split_rows_in_blocks import lanes
+from grader.challenge.formulas.block_bounds import lanes
 
 
 def gradient(

@@ -11,8 +11,8 @@ import torch
 
 from grader.challenge.formulas.attention import LOG2_E, Tensors, by_head
 from grader.challenge.formulas.attention_backward import Backward, delta_along_keys, delta_of, same
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import first_heads
 
 right = Backward()

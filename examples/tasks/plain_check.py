@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 from grader import Pool
-from grader.challenge.cases.draw import Draw
+from grader.challenge.harness.draw import Draw
 from grader.challenge.loading import load_challenges
 
 HERE = Path(__file__).parent

@@ -2,7 +2,7 @@
 
 from grader.challenge.case import SHORT, Case, Own, between
 from grader.challenge.challenge import Challenge, Gradients, Memory, Piece, Relation, Speed, Tuner
-from grader.challenge.optional_features import (
+from grader.challenge.optional_fields import (
     Bug,
     Candidate,
     Chance,

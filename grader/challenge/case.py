@@ -29,7 +29,7 @@ SHORT = {
     torch.float8_e5m2: "fp8_e5m2",
 }
 EIGHT_BIT_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
-# What challenge/cases/draw.py knows how to draw, and what a screen says of it.
+# What challenge/harness/draw.py knows how to draw, and what a screen says of it.
 LAYOUTS = {
     "contiguous": "packed, as torch makes it",
     "offset": "packed, from 3 elements behind a 16-byte boundary on",

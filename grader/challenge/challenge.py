@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge.case import Case
-from grader.challenge.optional_features import Bug, Chance, Claim, Compilations, Frequencies, Judges, Made
+from grader.challenge.optional_fields import Bug, Chance, Claim, Compilations, Frequencies, Judges, Made
 from grader.datasheets import MATRIX_UNITS, Gpu
 from grader.pass_requirements import DEMANDS
 from grader.randomness import rng

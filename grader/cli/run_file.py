@@ -26,7 +26,7 @@ def main() -> None:
     sys.modules[earlier_kernels.MODULE] = _mine(Path(path).resolve())
     if kernel.EVALUATES:
         from grader.kernel import autotuning, launch_hook
-        from grader.performance.meter.fake_gpu import without_gpu
+        from grader.performance.counting.fake_gpu import without_gpu
 
         without_gpu()
         launch_hook.install()

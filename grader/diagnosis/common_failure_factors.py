@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.compare import CLOSE, Expected, Finding, relative
-from grader.challenge.cases.result_names import called
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import CLOSE, Expected, Finding, relative
+from grader.challenge.harness.result_names import called
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")

@@ -6,8 +6,8 @@ import math
 
 import torch
 
-from grader.challenge.cases.compare import CLOSE, Finding, gate, relative
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import CLOSE, Finding, gate, relative
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Evidence, Speech
 from grader.diagnosis.match_threshold import FIT, close, out_dtype, wrong_output
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.challenge import Case
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.goodness_of_fit import contradicted
-from grader.challenge.cases.result_names import element
-from grader.challenge.cases.runner_client import RunnerLost
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.goodness_of_fit import contradicted
+from grader.challenge.harness.result_names import element
+from grader.challenge.harness.runner_client import RunnerLost
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.common_failure_factors import always_right, layout, only_contiguous, right_up_to
 from grader.diagnosis.constant_offset_or_factor import off
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech

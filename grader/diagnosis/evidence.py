@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grader.challenge import Case
-from grader.challenge.cases.runner_client import RunnerLost
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.runner_client import RunnerLost
+from grader.challenge.harness.trial import Trial
 
 Diagnosis = tuple[str, str]  # a sentence, and one thing to look at
 Speech = tuple[str, str, Trial]  # the same of one trial, which need not be the first that failed

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.source_context import function, returns, spelled
 from grader.diagnosis.triton_errors import slip

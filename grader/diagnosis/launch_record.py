@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.provenance import behind, reached
 from grader.diagnosis.source_context import functions, jitted
 from grader.runner_answers import Called, Failed, Launch

@@ -23,9 +23,11 @@ from grader.diagnosis.source_context import (
     launch,
     outside_kernels,
     spelled,
+    unread,
 )
 
 MOST = 4  # lines; more are no place to look at
+FEW = 2  # lines, or names: of more nobody knows which
 PLACES = 2  # functions
 STORES = ("store", "atomic_add", "atomic_max", "atomic_min")
 Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, and of all that stands in a part of it
@@ -42,21 +44,45 @@ def pointed(look_at: str, source: str, given: frozenset[int] = frozenset(), part
         tree = ast.parse(source)
     except SyntaxError:
         return look_at
-    if not look_at or re.search(r"\blines? \d", look_at):
+    if not look_at or re.search(r"(?<!from )\blines? \d", look_at):
         return look_at
     sound = frozenset().union(*(_whole(tree, name) for name in part.right))
     apart = [one for one in functions(tree) if one.name in part.elsewhere - part.wrong]
     known = given.union(sound, *(_lines(one) for one in apart), _launched(tree, part))
-    lines = sorted(_spoken_of(look_at, tree, part, sound) - known)
+    begins = "from line" in look_at  # a whole function
+    lines = [] if begins else sorted(_spoken_of(look_at, tree, part, sound) - known)
+    left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != _outside(look_at)))
+    unsure = part is not NOBODY and len(lines) not in range(1, FEW + 1)
+    if unsure and not left and (said := _idle(tree, known - given)):
+        return said
+    if begins:
+        return look_at
     if 0 < len(lines) <= MOST:
         return f"{look_at}: {spelled(lines)}"
-    left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != _outside(look_at)))
     if 0 < len(left) <= MOST:
         return f"{look_at}: the TODO on {spelled(left)}"
     where = _within(look_at, tree, known, part)
     if not where:
         return look_at if part == NOBODY else ""
     return f"{look_at}: {where}"
+
+
+def _idle(tree: ast.Module, right: frozenset[int]) -> str:
+    """Names that nothing reads, in words; empty where there are none, or many.
+
+    Args:
+        right: lines that are known to be.
+    """
+    loops = {ast.unparse(one.target) for one in ast.walk(tree) if isinstance(one, ast.For)}
+    told = [
+        (name, line)
+        for one in functions(tree)
+        for name, line in unread(one).items()
+        if line not in right and name not in loops and name.strip("_")
+    ]
+    names = " and ".join(f"`{name}`" for name, _ in told)
+    said = f"{names}, which nothing reads: {spelled(sorted({line for _, line in told}))}" if told else ""
+    return said if len(told) <= FEW else ""
 
 
 def lines_named(look_at: str) -> list[int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge.cases.compare import Expected, gate
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Expected, gate
+from grader.challenge.harness.trial import Trial
 
 FIT = 4.0  # a fit may leave this many times the gate of the dtype
 

@@ -7,8 +7,8 @@ import re
 
 import torch
 
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.nonfinite_step import (
     BETWEEN,

@@ -7,8 +7,8 @@ import statistics
 import torch
 
 from grader.challenge.case import SHORT
-from grader.challenge.cases.compare import CLOSE, Finding, errors, relative
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import CLOSE, Finding, errors, relative
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.match_threshold import wrong_dtype, wrong_output
 from grader.diagnosis.source import dots_in_tf32

@@ -11,8 +11,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.pointer_expressions import WORDS, Part, assignments
 from grader.diagnosis.source_context import function, functions, jitted, last, parameters

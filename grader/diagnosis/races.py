@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis
 
 

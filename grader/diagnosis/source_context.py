@@ -158,6 +158,17 @@ def assigned(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def unread(node: ast.FunctionDef) -> dict[str, int]:
+    """Names that a function is given, or sets, and that nothing in it reads; where they first stand."""
+    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    places = {one.arg: one.lineno for one in given}
+    names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+    for one in names:
+        places.setdefault(one.id, one.lineno)
+    read = {one.id for one in names if isinstance(one.ctx, ast.Load)}
+    return {name: line for name, line in places.items() if name not in read}
+
+
 def last(node: ast.expr) -> str:
     """`load` of tl.load; empty where it is no name."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

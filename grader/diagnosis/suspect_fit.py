@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.compare import Expected, gate
-from grader.challenge.cases.oracle import suspect
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Expected, gate
+from grader.challenge.harness.oracle import suspect
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.match_threshold import FIT
 from grader.runner_answers import Called, PlainOutput

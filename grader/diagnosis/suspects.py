@@ -7,9 +7,9 @@ import math
 import re
 from collections.abc import Iterator
 
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.result_names import called
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.result_names import called
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Evidence, Speech
 from grader.diagnosis.launch_record import launches
 from grader.diagnosis.nonfinite import denied, where

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.launch_record import involved
 from grader.diagnosis.skeleton import to_do

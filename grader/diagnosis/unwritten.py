@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.launch_record import grids, programs
 from grader.diagnosis.provenance import of_holes

@@ -31,7 +31,7 @@ def ask(
     given: str = "",
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """What a judge answers to `inspect` or `show` (see judge/look/inspect.py).
+    """What a judge answers to `inspect` or `show` (see judge/inspection/inspect.py).
 
     Args:
         source: the file's bytes, where they were read already.

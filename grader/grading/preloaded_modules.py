@@ -16,7 +16,7 @@ RUNNING = (
     "grader.runner.main",
     "grader.runner.metering",
 )
-JUDGING = ("grader.judge.main", "grader.judge.look.inspect", "grader.judge.checks.predicted_speed")
+JUDGING = ("grader.judge.main", "grader.judge.inspection.inspect", "grader.judge.checks.predicted_speed")
 COMPILING = (
     "triton.language.extra.cuda",
     "triton.language.extra.libdevice",

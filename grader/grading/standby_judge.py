@@ -51,7 +51,7 @@ def fork_judge(*, awake: bool = False) -> Waiting:
 def _judge(asks: Channel, events: Channel, *, awake: bool) -> None:
     from grader.judge import main
     from grader.judge.cuda_init import rehearse, wake
-    from grader.judge.look import inspect
+    from grader.judge.inspection import inspect
 
     if awake:
         with contextlib.suppress(Exception):  # the grading will wake it again, and say what keeps it from it

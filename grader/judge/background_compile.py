@@ -23,16 +23,16 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.oracle import Values, gradient_positions, result_dtypes, values_of
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import draw_upstream, largest
+from grader.challenge.harness.oracle import Values, gradient_positions, result_dtypes, values_of
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.trial import draw_upstream, largest
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
 from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
-from grader.performance.meter.fake_tensors import LARGE, Hollow
+from grader.performance.counting.fake_tensors import LARGE, Hollow
 from grader.runner_answers import Failed, Fault
 from grader.runner_measurements import Accepted, Surveyed
 

@@ -21,8 +21,8 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.interleaved_backward import others
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.interleaved_backward import others
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
 from grader.judge.background_compile import question
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Gradients
-from grader.challenge.cases.compare import compare
-from grader.challenge.cases.oracle import expect, expect_gradients
-from grader.challenge.cases.trial import draw, draw_upstream
+from grader.challenge.harness.compare import compare
+from grader.challenge.harness.oracle import expect, expect_gradients
+from grader.challenge.harness.trial import draw, draw_upstream
 from grader.timing_spans import span
 
 OF_X = Gradients((0,), len)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from grader.challenge.cases.runner_client import Runner
+from grader.challenge.harness.runner_client import Runner
 from grader.datasheets import USUAL
 from grader.request import Request
 from grader.wire import Channel

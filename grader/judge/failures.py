@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.triton_errors import slip
 from grader.runner_answers import Fault
 from grader.runner_measurements import Work

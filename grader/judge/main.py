@@ -16,16 +16,16 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.claim_result import Claimed
 from grader.diagnosis.diagnose import WHAT_IS_STORED, diagnose_or_say
 from grader.diagnosis.lines import lines_named
+from grader.judge.bug_hunt_progress import hunted
 from grader.judge.checks import capability
 from grader.judge.failures import CheckFailed
 from grader.judge.pieces.partial_progress import pieces
 from grader.judge.recheck_on_evaluator import look, trace
 from grader.judge.repair.search import repair
-from grader.judge.seeded_bugs import hunted
 from grader.judge.session import Session
 from grader.judge.suite import Suite, bar_id
 from grader.request import Request

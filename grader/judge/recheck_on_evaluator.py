@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from dataclasses import asdict
 from typing import Any
 
-from grader.challenge.cases.run_case import again, steps_behind, untried
-from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
-from grader.challenge.cases.trial import Trial, repeatable
+from grader.challenge.harness.run_case import again, steps_behind, untried
+from grader.challenge.harness.runner_client import RunnerLost, ask_to_load
+from grader.challenge.harness.trial import Trial, repeatable
 from grader.diagnosis.exceptions import STOPPED
 from grader.judge.checks.correct import VALUES
 from grader.judge.session import Session

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.challenge import Case, Challenge, Claim, Relation
-from grader.challenge.cases.result_names import a_few
+from grader.challenge.harness.result_names import a_few
 from grader.challenge.loading import tallest, weight
 from grader.request import Request
 

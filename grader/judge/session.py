@@ -10,14 +10,14 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.compare_values import excess, passes_with
-from grader.challenge.cases.interleaved_backward import interleaved
-from grader.challenge.cases.message_validation import Form
-from grader.challenge.cases.oracle import Values
-from grader.challenge.cases.replay_with_new_inputs import Way, repeated
-from grader.challenge.cases.run_case import attempt
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import Trial, draw
+from grader.challenge.harness.interleaved_backward import interleaved
+from grader.challenge.harness.message_validation import Form
+from grader.challenge.harness.oracle import Values
+from grader.challenge.harness.replay_with_new_inputs import Way, repeated
+from grader.challenge.harness.run_case import attempt
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.trial import Trial, draw
+from grader.challenge.harness.value_checks import excess, passes_with
 from grader.challenge.loading import drawn
 from grader.claim_result import Shape
 from grader.diagnosis.evidence import Evidence

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from grader.challenge import Case, Challenge, Speed
-from grader.challenge.cases.case_name_glossary import meanings
+from grader.challenge.harness.case_name_glossary import meanings
 from grader.judge import background_compile, compile_ahead
 from grader.judge.checks import (
     autotuner,

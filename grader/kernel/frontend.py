@@ -137,8 +137,13 @@ def _line(error: BaseException, path: str) -> int:
     node = next((f["node"] for f in reversed(frames) if hasattr(f.get("node"), "lineno")), None)
     if node is None or function.fn.__code__.co_filename != path:
         return 0
-    begins = next(n for n, text in enumerate(function.raw_src) if text.lstrip().startswith("def "))
-    return int(function.starting_line_number + begins + node.lineno - 1)
+    return begins(function) + int(node.lineno) - 1
+
+
+def begins(function: Any) -> int:
+    """The line of the file on which a function's source begins, which Triton keeps without decorators."""
+    above = next(n for n, text in enumerate(function.raw_src) if text.lstrip().startswith("def "))
+    return int(function.starting_line_number + above)
 
 
 def _unchanged(kernel: Any) -> None:

@@ -7,20 +7,27 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from triton.runtime.jit import JITFunction
 
 from grader.kernel import execution_position, launch
 from grader.kernel.access_analysis import Recorder
 from grader.kernel.bounds import Bounds
-from grader.kernel.nonfinite import Nonfinite
+from grader.kernel.evaluator import Machine
 from grader.kernel.tensor_regions import regions_of
 
 LIMITS = (2**31 - 1, 65535, 65535)  # programs of each axis, in CUDA
 
 Place = tuple[int, ...]  # in a grid; and how far the grid goes
 Take = Callable[["Launching"], None]
+
+
+class Follower(Protocol):
+    """Has another machine run, or the same one otherwise."""
+
+    def following(self, plain: Machine) -> Machine:
+        """The machine that runs instead."""
 
 
 class GridTooLarge(RuntimeError):
@@ -74,7 +81,7 @@ class Launching:
             self._ready = launch.prepared(self.function, self.args, self.options, path, whole)
         return self._ready
 
-    def follow(self, values: Nonfinite) -> None:
+    def follow(self, values: Follower) -> None:
         """Have the steps noted by which values came to be none; after `prepare`."""
         assert self._ready
         self._ready = self._ready._replace(machine=values.following(self._ready.machine))

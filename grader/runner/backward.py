@@ -14,7 +14,7 @@ from grader.runner.tensor_provenance import World
 from grader.runner_answers import Kept
 from grader.tensor_storage import unwritten
 
-# Laid out as challenge/cases/draw.py does it, without contents.
+# Laid out as challenge/harness/draw.py does it, without contents.
 UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "contiguous": torch.empty_like,
     "transposed": lambda out: torch.empty_like(out.mT, memory_format=torch.contiguous_format).mT,

@@ -24,7 +24,7 @@ from grader.performance.compiler.assembly import disassembled, facts
 from grader.performance.compiler.compile_probe import shared_memory
 from grader.performance.compiler.fake_driver import Driver
 from grader.performance.compiler.recipe import read
-from grader.performance.meter.fake_gpu import pretended
+from grader.performance.counting.fake_gpu import pretended
 from grader.runner import device_functions, loading, resource_limits
 from grader.runner.command_loop import Reply, answering
 from grader.runner_answers import Loaded

@@ -18,12 +18,14 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from triton.compiler import code_generator
+from triton.compiler import CompilationError, code_generator
 from triton.compiler.code_generator import CodeGenerator
 from triton.runtime.jit import JITFunction
 
 from grader.kernel import frontend
 from grader.kernel.bounds import Bounds
+from grader.kernel.mutant_schemata import Edit, Schemata
+from grader.kernel.ttir import Uncompilable
 from grader.performance.timing.autograd_passes import results_of
 from grader.runner import backward, loading
 from grader.runner.command_loop import Reply
@@ -32,32 +34,72 @@ from grader.runner.launches import observed
 from grader.runner.non_tensor_arguments import TakingTensors
 from grader.runner.tensor_provenance import World
 from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
-from grader.runner_answers import Called, Failed, Fault
+from grader.runner_answers import Called, Compiled, Failed, Fault
 
 UNSEEN = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
 SECONDS = 0.5  # for one of them: some loop for ever
 FIND_CARRIES: Any = getattr(CodeGenerator, "_find_carries", None)  # of Triton 3.6 and later
 COLLECTED = 200_000  # objects made until garbage is looked for: a candidate makes tens of thousands
+BETWEEN = "\0"  # the texts of edits
 REPEATED = 2  # times that a byte is stored: where all programs do the work of each, that is no cure
 
 
 class Editing:
-    """Runs edits of a file on one case."""
+    """Runs edits of a file on one case.
 
-    def __init__(self) -> None:
-        self.blobs: list[bytearray] = []
+    Args:
+        runner: which has loaded the file as it is.
+    """
+
+    def __init__(self, runner: Any) -> None:
+        self.runner, self.blobs = runner, list[bytearray]()
+        self.module: Any = None  # of the file as it is: a runner loads others, too
         self.header: dict[str, Any] = {}
+        self.schemata = Schemata([])
 
     def case(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Take the case that they are run on; its answer says nothing."""
         gc.freeze()  # what is there by now, which each collection would walk through
         gc.set_threshold(COLLECTED)
-        self.header, self.blobs = header, blobs
+        self.header, self.blobs, self.module = header, blobs, self.runner.module
         return UNSEEN, []
 
+    def compile(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Compile edits of kernels, all at once, by a call of the file as it is."""
+        texts = blobs[0].decode().split(BETWEEN)
+        numbered = enumerate(zip(header["functions"], header["lines"], texts, strict=True), 1)
+        self.schemata = Schemata([Edit(n, *one) for n, one in numbered])
+        refused = 0
+        # Those that are refused may leave half an operation behind.
+        while isinstance(answer := self._planted()[0], Failed) and answer.fault.kind == "compile":
+            if len(self.schemata.refused) == refused:
+                self.schemata = Schemata([])
+                break
+            refused = len(self.schemata.refused)
+            self.schemata.renew()
+        return Compiled(sorted(self.schemata.compiled), sorted(self.schemata.refused)), []
+
     def edited(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
-        """Load one of them, and call it."""
-        asked, path = self.header, header["path"]
+        """Call the file with one of them: one that is compiled, another text of a function, or of all."""
+        if header["number"]:
+            self.schemata.chosen = header["number"]
+            return self._planted()
+        if header["function"]:
+            function = _functions(self.module)[header["function"]]
+            source = function.src
+            function._unsafe_update_src(blobs[0].decode())
+            try:
+                return self._call(lambda: self.module)
+            finally:
+                function._unsafe_update_src(source)
+        return self._call(lambda: loading.module("kernel", self.runner.path, bytes(blobs[0])))
+
+    def _planted(self) -> Reply:
+        with self.schemata.planted(_functions(self.module)):
+            return self._call(lambda: self.module, self.schemata)
+
+    def _call(self, module: Callable[[], Any], schemata: Schemata | None = None) -> Reply:
+        asked, path = self.header, self.runner.path
         world, bounds = World((), path), Bounds(path)
         specs = [*asked["arguments"], *asked["upstream"]]
         handed = unpack_arguments(specs, [bytearray(blob) for blob in self.blobs], "cpu")
@@ -67,20 +109,33 @@ class Editing:
         leaves = [arguments[position].requires_grad_() for position in asked["of"]]
         silent = contextlib.redirect_stdout(io.StringIO())
         try:
-            with _at_most(SECONDS), silent, _brief(), observed(world, bounds) as launches:
-                entry = getattr(loading.module("kernel", path, bytes(blobs[0])), asked["entry"])
-                entry = TakingTensors(entry, asked["made"]) if asked["made"] else entry
+            with _at_most(SECONDS), silent, _brief(), observed(world, bounds, schemata) as launches:
+                entry = getattr(module(), asked["entry"])
+                if asked["made"] and not isinstance(entry, TakingTensors):
+                    entry = TakingTensors(entry, asked["made"])
                 entry = PROBES[asked["probe"]](entry) if asked["probe"] else entry
                 with world:
                     results = results_of(entry(*arguments), written)
                     grads = backward.gradients(results, leaves, upstream, 1)
             outputs, data = pack_outputs([*results, *grads], world, None)
         except Exception as error:
-            return Failed(Fault("exception", type(error).__name__, "", 0, "", []), []), []
+            kind = "compile" if isinstance(error, CompilationError | Uncompilable) else "exception"
+            return Failed(Fault(kind, type(error).__name__, "", 0, "", []), []), []
         if bounds.moved > REPEATED * sum(int(one.sum()) for one in bounds.stored.values()):
             return Failed(Fault("exception", "Repeated", "", 0, "", []), []), []
         report = replace(UNSEEN, outputs=outputs, launches=launches, backward=bool(grads))
         return replace(report, races=bounds.races.report(), overruns=bounds.report()), data
+
+
+def _functions(module: Any) -> dict[str, JITFunction[Any]]:
+    """A file's kernels by name, without what is wrapped around them."""
+    found = {}
+    for name, value in vars(module).items():
+        while not isinstance(value, JITFunction) and hasattr(value, "fn"):
+            value = value.fn
+        if isinstance(value, JITFunction):
+            found[name] = value
+    return found
 
 
 @contextlib.contextmanager

@@ -19,8 +19,8 @@ from grader.datasheets import Gpu
 from grader.kernel.frontend import specialised
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.performance.compiler import recipe
-from grader.performance.meter.fake_gpu import pretended
-from grader.performance.meter.fake_tensors import Hollow
+from grader.performance.counting.fake_gpu import pretended
+from grader.performance.counting.fake_tensors import Hollow
 from grader.performance.timing.autograd_passes import gradients
 from grader.runner.backward import any_upstream
 from grader.runner.command_loop import Reply

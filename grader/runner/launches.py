@@ -16,8 +16,7 @@ from triton.testing import do_bench
 
 from grader.kernel import execution_position
 from grader.kernel.bounds import Bounds
-from grader.kernel.launch_hook import Launching, handed_to
-from grader.kernel.nonfinite import Nonfinite
+from grader.kernel.launch_hook import Follower, Launching, handed_to
 from grader.operator_memory_effects import tensors_in
 from grader.runner.tensor_provenance import World
 from grader.runner_answers import Launch, Tuning
@@ -26,7 +25,7 @@ BRIEFLY = {"warmup": 1, "rep": 4}  # ms; Triton's own are 25 and 100
 
 
 @contextmanager
-def observed(world: World, limits: Bounds | None, values: Nonfinite | None = None) -> Iterator[list[Launch]]:
+def observed(world: World, limits: Bounds | None, values: Follower | None = None) -> Iterator[list[Launch]]:
     """Report launches to `world` while the block runs; without a GPU hold their addresses against `limits`.
 
     Yields:
@@ -42,7 +41,7 @@ def observed(world: World, limits: Bounds | None, values: Nonfinite | None = Non
 
 
 def _evaluated(
-    world: World, limits: Bounds, values: Nonfinite | None, seen: list[Launch]
+    world: World, limits: Bounds, values: Follower | None, seen: list[Launch]
 ) -> AbstractContextManager[Any]:
     def carry_out(launch: Launching) -> None:
         try:

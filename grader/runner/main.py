@@ -32,7 +32,7 @@ from grader.kernel import autotuning, launch_hook, program_order
 from grader.kernel.bounds import Bounds
 from grader.kernel.launch import running
 from grader.kernel.nonfinite import Nonfinite
-from grader.performance.meter.fake_gpu import on_stage, without_gpu
+from grader.performance.counting.fake_gpu import on_stage, without_gpu
 from grader.performance.timing.autograd_passes import as_list, results_of
 from grader.runner import backward, error_messages, loading, resource_limits
 from grader.runner.command_loop import Reply, answering
@@ -212,8 +212,8 @@ def serve(channel: Channel) -> None:
         from grader.runner.launch_survey import surveyed
         from grader.runner.metering import Metering
 
-        editing, metering = Editing(), Metering(runner)
-        commands |= {"case": editing.case, "edited": editing.edited}
+        editing, metering = Editing(runner), Metering(runner)
+        commands |= {name: getattr(editing, name) for name in ("case", "compile", "edited")}
         commands["survey"] = functools.partial(surveyed, runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:

@@ -1,7 +1,7 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
-meter  {entry, arguments, of, part, gpu, upstream, but, lighter}  → Metered   (see meter/counts.py)
-walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/address_walk.py)
+meter  {entry, arguments, of, part, gpu, upstream, but, lighter}  → Metered   (see counting/counts.py)
+walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see counting/address_walk.py)
 trace  {entry, arguments, of}             → Traced    (see access_trace.py)
 
 A runner that was metered believes in a GPU that is not there: it is of no further use. Nor is one that has
@@ -20,13 +20,13 @@ from triton.runtime.autotuner import Autotuner
 
 from grader.datasheets import Gpu
 from grader.operator_memory_effects import storages_in, tensors_in
-from grader.performance.meter.access_counter import Counter
-from grader.performance.meter.access_tracer import Tracer, alone, traced
-from grader.performance.meter.address_walk import APART, Walk
-from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.fake_gpu import pretended
-from grader.performance.meter.fake_tensors import Hollow
-from grader.performance.meter.sampled_launch import Meter
+from grader.performance.counting.access_counter import Counter
+from grader.performance.counting.access_tracer import Tracer, alone, traced
+from grader.performance.counting.address_walk import APART, Walk
+from grader.performance.counting.counts import LaunchCounts
+from grader.performance.counting.fake_gpu import pretended
+from grader.performance.counting.fake_tensors import Hollow
+from grader.performance.counting.sampled_launch import Meter
 from grader.performance.predict.autotuner_choice import tuned
 from grader.performance.timing.autograd_passes import as_list, gradients
 from grader.runner import error_messages

@@ -15,7 +15,7 @@ import torch
 
 from grader.kernel.tensor_regions import Region
 from grader.operator_memory_effects import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
-from grader.runner.replay import Recording
+from grader.runner.launch_replay import Recording
 from grader.runner.storage_registry import Storages
 from grader.runner_answers import Tuning
 

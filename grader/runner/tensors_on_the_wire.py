@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.performance.meter.fake_tensors import reserved
+from grader.performance.counting.fake_tensors import reserved
 from grader.runner.loading import handed
 from grader.runner.tensor_provenance import World
 from grader.runner_answers import PlainOutput, TensorOutput

@@ -103,7 +103,7 @@ def test_grids_are_as_short_as_they_are() -> None:
 
 
 def test_every_limit_has_its_words() -> None:
-    from grader.performance.meter.counts import LaunchCounts
+    from grader.performance.counting.counts import LaunchCounts
     from grader.performance.predict.roofline import Built, roofs
 
     assert set(roofs(LaunchCounts("k", 1, (1,), 1), GPUS["h200"], Built())) <= set(inspect_glossary.LIMITS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from tests.judge.tried import told, tried
 
 

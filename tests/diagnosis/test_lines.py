@@ -88,3 +88,26 @@ def test_what_is_right_with_our_code_around_it_is_none_to_look_at() -> None:
 def test_nothing_is_told_where_nothing_is_known() -> None:
     many = "\n".join(f"@triton.jit\ndef k{n}(x_ptr):\n    pass\n" for n in range(4))
     assert pointed("the loop", many, part=Involved(stores=frozenset())) == ""
+
+
+IDLE = """
+@triton.jit
+def kernel(x_ptr, y_ptr, scale, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    for step in range(n):
+        x += 1
+    tl.store(y_ptr + offs, x, mask=offs < n)
+"""
+
+
+def test_a_name_that_nothing_reads_is_told_where_no_line_is_known() -> None:
+    part = Involved(stores=frozenset())
+    assert pointed("the formula in kernel, from line 3 on", IDLE, part=part) == (
+        "`scale`, which nothing reads: line 3"
+    )
+    read = IDLE.replace("x += 1", "x += scale")
+    assert pointed("the formula in kernel, from line 3 on", read, part=part) == (
+        "the formula in kernel, from line 3 on"
+    )
+    assert pointed("line 5", IDLE, part=part) == "line 5"

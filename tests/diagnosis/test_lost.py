@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge import Case
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.harness.runner_client import RunnerLost
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence
 

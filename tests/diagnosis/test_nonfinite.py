@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.nonfinite import denied
 from grader.kernel.traced_step import Step
 from tests.judge.tried import told, tried

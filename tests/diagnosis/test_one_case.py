@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence
 from grader.runner_answers import Launch

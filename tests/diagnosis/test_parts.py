@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.compare import Finding
+from grader.challenge.harness.compare import Finding
 from grader.diagnosis.exceptions import of_autograd
 from tests.judge.tried import told, tried
 

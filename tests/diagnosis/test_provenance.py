@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.argument_serialization import Answer
-from grader.challenge.cases.compare import Expected, Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import Answer
+from grader.challenge.harness.compare import Expected, Finding
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.launch_record import involved
 from grader.diagnosis.lines import pointed
 from grader.diagnosis.provenance import behind, garbage

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.argument_serialization import Answer
-from grader.challenge.cases.compare import Expected
-from grader.challenge.cases.compare_values import value_findings
-from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import Answer
+from grader.challenge.harness.compare import Expected
+from grader.challenge.harness.oracle import expect
+from grader.challenge.harness.trial import Trial
+from grader.challenge.harness.value_checks import value_findings
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence
 from tests.judge.tried import REPORT

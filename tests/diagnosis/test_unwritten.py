@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.runner_answers import Launch
 from tests.judge.tried import told, tried
 from tests.made_up_day import Judged

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from grader import runner_answers, runner_measurements
 from grader.challenge.case import LAYOUTS, SHORT, VALUES, Case
-from grader.challenge.cases import message_validation
-from grader.challenge.cases.argument_serialization import read_outputs
-from grader.challenge.cases.message_validation import Misfit
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.harness import message_validation
+from grader.challenge.harness.argument_serialization import read_outputs
+from grader.challenge.harness.message_validation import Misfit
+from grader.challenge.harness.runner_client import RunnerLost
 from grader.wire import Channel, Closed, Malformed, TimedOut
 from tests.fuzz.test_kept import JSON
 

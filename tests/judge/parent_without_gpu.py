@@ -17,12 +17,12 @@ from unittest import mock
 
 from triton.runtime.jit import JITFunction
 
-from grader.challenge.cases.trial import draw
+from grader.challenge.harness.trial import draw
 from grader.datasheets import GPUS
 from grader.grading.warm_parent import Parent
 from grader.judge import compile_ahead
 from grader.judge.session import Session
-from grader.performance.meter.fake_gpu import pretended
+from grader.performance.counting.fake_gpu import pretended
 from grader.request import CACHE, Request
 from grader.runner import loading
 from grader.runner.device_functions import PROBES

@@ -14,10 +14,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from grader.challenge.cases.answer_checks import find
-from grader.challenge.cases.run_case import attempt
-from grader.challenge.cases.runner_client import Runner
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.answer_checks import find
+from grader.challenge.harness.run_case import attempt
+from grader.challenge.harness.runner_client import Runner
+from grader.challenge.harness.trial import Trial
 from grader.course import catalog
 from grader.diagnosis.diagnose import diagnose
 from grader.judge import recheck_on_evaluator

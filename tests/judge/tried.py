@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.argument_serialization import Answer
-from grader.challenge.cases.compare import Expected, compare
-from grader.challenge.cases.oracle import expect
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import Answer
+from grader.challenge.harness.compare import Expected, compare
+from grader.challenge.harness.oracle import expect
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.evidence import Evidence
 from grader.runner_answers import Called

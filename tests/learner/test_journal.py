@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.bug_hunt_result import Hunt, Hunted
 from grader.course.learner import journal
 from grader.errors import TrackError
-from grader.hunt_result import Hunt, Hunted
 from grader.verdict import Check, Limit, Verdict
 from tests.learner import REPO
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader.course import catalog
 from tests import environments
-from tools import figures
+from tools import grader_benchmark
 
 
 def dev(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -36,7 +36,7 @@ def test_the_exit_code_of_dev_test_is_that_of_pytest(tmp_path: Path) -> None:
 
 
 def test_eight_writers_lose_nothing_in_the_journal() -> None:
-    assert figures._appended() == figures.WRITERS * figures.APPENDS
+    assert grader_benchmark._appended() == grader_benchmark.WRITERS * grader_benchmark.APPENDS
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_eight_writers_lose_nothing_in_the_journal() -> None:
     ],
 )
 def test_a_figure_is_kept_within_its_range(measured: float, least: float, most: float, kept: bool) -> None:
-    assert figures.Figure("", measured, "", least, most).kept is kept
+    assert grader_benchmark.Figure("", measured, "", least, most).kept is kept

@@ -13,7 +13,7 @@ from grader.cli.screens import Terminal
 from grader.course import catalog
 from grader.errors import TrackError
 from tests.shown import Screen
-from tools import bars, measure, planted, predicted, table
+from tools import measure, planted, prediction_accuracy, solutions_table, speed_bar_margins
 
 DAY = catalog.find("11")  # two bars, and a laggard that is slow on one of them alone
 MACHINE = Machine(
@@ -46,7 +46,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_laggard_counts_on_the_bar_where_it_is_slowest(file: Path) -> None:
-    wide, narrow = bars.held(DAY, measure.timed(measure.record(file)))
+    wide, narrow = speed_bar_margins.held(DAY, measure.timed(measure.record(file)))
     assert wide.needed == narrow.needed == pytest.approx(100.0)
     assert wide.right == ("right: lanes", 85.0)
     assert wide.slow is not None
@@ -65,31 +65,31 @@ def test_what_changed_since_has_no_time(file: Path) -> None:
 
 def test_a_bar_falls_where_a_right_kernel_nearly_fails_or_a_slow_one_nearly_passes(file: Path) -> None:
     results.append(file, [result(WIDE, "right: lanes", 90.0)])
-    (wide, _) = bars.held(DAY, measure.timed(measure.record(file)))
+    (wide, _) = speed_bar_margins.held(DAY, measure.timed(measure.record(file)))
     assert not wide.stands
     assert wide.fitting == 0.45  # 103.5 to 174 µs: shares of 0.34 to 0.58
     results.append(file, [result(WIDE, "right: lanes", 85.0)])
     slow = next(one.name for one in planted.laggards(DAY) if one.name != ONE_ROW)
     results.append(file, [result(WIDE, slow, 110.0), result(NARROW, slow, 84.0)])
-    (wide, _) = bars.held(DAY, measure.timed(measure.record(file)))
+    (wide, _) = speed_bar_margins.held(DAY, measure.timed(measure.record(file)))
     assert not wide.stands
     assert wide.fitting is None  # 110 is not 1.15² times 85
 
 
 def test_the_report_names_both_sides_and_says_by_its_code_whether_all_stand(file: Path) -> None:
     screen = Screen()
-    assert bars.report(Terminal(screen), file, [DAY]) == 0
+    assert speed_bar_margins.report(Terminal(screen), file, [DAY]) == 0
     shown = screen.shown
     assert "right: lanes 85 µs" in shown
     assert "+18%" in shown
     assert "2 of 2 bars stand." in shown
     results.append(file, [result(WIDE, "ours", 99.0)])
-    assert bars.report(Terminal(screen), file, [DAY]) == 1
+    assert speed_bar_margins.report(Terminal(screen), file, [DAY]) == 1
     assert "1 of 2 bars stand." in screen.shown
 
 
 def test_the_table_has_a_row_a_bar_and_says_by_what_it_was_measured(file: Path) -> None:
-    text = table.page(file)
+    text = solutions_table.page(file)
     assert "one NVIDIA H200, 2026-11-23" in text.replace("\n", " ")
     rows = [line for line in text.splitlines() if line.startswith("| [11]")]
     assert rows[0] == (
@@ -100,16 +100,16 @@ def test_the_table_has_a_row_a_bar_and_says_by_what_it_was_measured(file: Path) 
     results.append(
         file, [result(WIDE, "compile", 75.0, problem="its values are off"), result(WIDE, "liger", 70.0)]
     )
-    row = next(line for line in table.page(file).splitlines() if WIDE in line)
+    row = next(line for line in solutions_table.page(file).splitlines() if WIDE in line)
     assert "| 80.0 | 0.80 | 1.12 | – | 1.12 | 0.88 liger |" in row
     anew = result(WIDE, "ours", 79.0)
     results.append(file, [MACHINE, replace(anew, point=replace(anew.point, limit_us=65.0))])
-    row = next(line for line in table.page(file).splitlines() if WIDE in line)
+    row = next(line for line in solutions_table.page(file).splitlines() if WIDE in line)
     assert row.endswith("| 79.0 | 0.82 | – | – | – | – | – | 88 |"), "a ratio is of one run"
 
 
 def test_predictions_are_held_against_the_same_file(file: Path) -> None:
-    known = predicted._record(file)
+    known = prediction_accuracy._record(file)
     assert known["triton"] == "3.6.0"
     assert known["times"][f"{DAY.stem}/row_stats/{WIDE}/forward"]["ours"] == 80.0
     assert known["launches"][DAY.stem]["ours"][0]["registers"] == 32
@@ -117,7 +117,7 @@ def test_predictions_are_held_against_the_same_file(file: Path) -> None:
 
 def test_a_file_without_a_measurement_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TrackError, match="holds no measurement"):
-        table.page(tmp_path / "none.jsonl")
+        solutions_table.page(tmp_path / "none.jsonl")
 
 
 def test_every_planted_kernel_is_written_where_it_can_be_loaded(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from grader.grading.warm_client import Warm
 from grader.request import Request
 from grader.verdict import HARMLESS
 from grader.wire import Closed, TimedOut
+from tools.grade_in_parallel import each
 from tools.mutation.generate import Mutant, files
-from tools.parallel_gradings import each
 
 PATIENCE = 10.0  # seconds that one call may take: a mutant that takes longer is killed
 SILENCE = 100.0  # seconds without any event

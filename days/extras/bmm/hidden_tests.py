@@ -5,9 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Memory, Own, Speed, between
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.matmul import overflow
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import through
 
 BATCH_LAST = Own("batch_last")  # matrices interleaved element by element: their batch stride is 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.matmul import flops, moved, operands
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import swapped_strides
 
 big = Case(m=2048, n=2048, k=2048, gpu=True)

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.draw_one_input import tensor
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.matmul import overflow
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import swapped_strides
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, pad, softplus
 
-from grader.challenge.formulas.split_rows_in_blocks import lanes
+from grader.challenge.formulas.block_bounds import lanes
 
 MASKED = -100
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import stretched, through
 
 

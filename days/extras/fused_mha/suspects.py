@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from grader.challenge.formulas.block_bounds import BLOCKS
 from grader.challenge.formulas.grouped_attention import Rules
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS
 
 Turn = Callable[[Tensor, Tensor, Tensor], Tensor]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.challenge.formulas.attention import by_head
 from grader.challenge.formulas.attention_backward import Backward
-from grader.challenge.formulas.split_rows_in_blocks import last_block, whole_blocks
+from grader.challenge.formulas.block_bounds import last_block, whole_blocks
 
 Gradients = Callable[..., tuple[Tensor, ...]]
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.matmul import flops, moved, operands
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
 from grader.datasheets import GPUS
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.stride_suspects import along_rows, stretched
 
 Zeros = Callable[[Tensor, Tensor, Tensor], Tensor]

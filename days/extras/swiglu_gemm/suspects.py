@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, silu
 
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, whole_blocks
 from grader.challenge.formulas.stride_suspects import swapped_strides
 
 

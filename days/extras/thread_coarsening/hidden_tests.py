@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.block_bounds import BLOCKS, last_block, whole_blocks
 from grader.challenge.formulas.draw_one_input import tensor
 from grader.challenge.formulas.dtypes import HALF
 from grader.challenge.formulas.matmul import flops, overflow
 from grader.challenge.formulas.matmul import moved as product_moved
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, int]:

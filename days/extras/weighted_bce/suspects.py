@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from grader.challenge.formulas.split_rows_in_blocks import lanes
+from grader.challenge.formulas.block_bounds import lanes
 
 
 def costs(x: Tensor, t: Tensor, w: Tensor | float, pos: Tensor | float) -> Tensor:

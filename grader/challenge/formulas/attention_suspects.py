@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge.formulas.attention import LOG2_E, Tensors, by_head, forward, scores, weigh
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
+from grader.challenge.formulas.block_bounds import BLOCKS, whole_blocks
 from grader.challenge.formulas.stride_suspects import first_heads
 
 attention = by_head(forward)

@@ -21,7 +21,7 @@ from grader.challenge.formulas.qkv_layouts import lying, sunk
 
 if TYPE_CHECKING:
     from grader.challenge.case import Case
-    from grader.challenge.cases.draw import Draw
+    from grader.challenge.harness.draw import Draw
 
 
 def softmaxed(s: Tensor, v: Tensor, part: int) -> Tensor:

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.challenge.formulas.block_bounds import BLOCKS, whole_blocks
 from grader.challenge.formulas.decoding import Rules, softmaxed
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
 
 Right = Rules()
 FAR = -1e5  # below it lies what is tried, and above it what is told

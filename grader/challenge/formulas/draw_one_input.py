@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.challenge.case import Case
 
 if TYPE_CHECKING:
-    from grader.challenge.cases.draw import Draw
+    from grader.challenge.harness.draw import Draw
 
 
 def tensor(case: Case, draw: Draw, which: str, *shape: int) -> Tensor:

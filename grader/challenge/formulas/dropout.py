@@ -15,7 +15,7 @@ from grader.challenge import Case, Relation
 from grader.challenge.formulas.draw_one_input import shape_of
 
 if TYPE_CHECKING:
-    from grader.challenge.cases.draw import Draw
+    from grader.challenge.harness.draw import Draw
 
 Outputs = tuple[Tensor, ...]
 Mask = Callable[[Outputs], Tensor]  # which elements a call kept, from its outputs: bool, in row-major order

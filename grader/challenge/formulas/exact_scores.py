@@ -11,7 +11,7 @@ from grader.challenge.case import Case
 from grader.challenge.formulas.qkv_layouts import lying, sunk
 
 if TYPE_CHECKING:
-    from grader.challenge.cases.draw import Draw
+    from grader.challenge.harness.draw import Draw
 
 
 def qkv(case: Case, draw: Draw, whole: bool) -> tuple[Tensor, Tensor, Tensor]:

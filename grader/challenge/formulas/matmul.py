@@ -11,7 +11,7 @@ from grader.challenge.case import Case
 from grader.challenge.formulas.draw_one_input import tensor
 
 if TYPE_CHECKING:
-    from grader.challenge.cases.draw import Draw
+    from grader.challenge.harness.draw import Draw
 
 
 def operands(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from torch import Tensor
 from grader.challenge.case import Case, Own
 
 if TYPE_CHECKING:
-    from grader.challenge.cases.draw import Draw
+    from grader.challenge.harness.draw import Draw
 
 BSHD = Own("bshd")  # as a layout: that of a projection x w viewed as [B, S, H, D], a token's heads together
 

@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.challenge.formulas.attention import LOG2_E
+from grader.challenge.formulas.block_bounds import lanes
 from grader.challenge.formulas.decoding import Rules, softmaxed
-from grader.challenge.formulas.split_rows_in_blocks import lanes
 
 LOWEST = torch.finfo(torch.float32).min  # a maximum that stays finite where all scores are -inf
 Merge = Callable[[Tensor, Tensor, Tensor], Tensor]

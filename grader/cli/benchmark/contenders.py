@@ -14,8 +14,8 @@ import torch
 import triton
 
 from grader.challenge import Challenge, Speed
-from grader.challenge.cases.oracle import values_of
-from grader.challenge.cases.runner_client import made_by
+from grader.challenge.harness.oracle import values_of
+from grader.challenge.harness.runner_client import made_by
 from grader.cli.benchmark.libraries import GLUON, LIBRARIES, Function, Gluon, Library
 from grader.cli.benchmark.results import digest
 from grader.course import catalog

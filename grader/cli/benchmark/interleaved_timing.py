@@ -19,9 +19,9 @@ import torch
 
 from grader.challenge import Case, Challenge, Speed
 from grader.challenge.case import SHORT, readable
-from grader.challenge.cases import rounding_ties
-from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
-from grader.challenge.cases.trial import draw, draw_upstream
+from grader.challenge.harness import rounding_ties
+from grader.challenge.harness.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
+from grader.challenge.harness.trial import draw, draw_upstream
 from grader.cli.benchmark.contenders import Contender
 from grader.cli.benchmark.kernel_attributes import noting
 from grader.cli.benchmark.libraries import Function

@@ -34,7 +34,7 @@ Box = tuple[int, int, int, int]  # x, y, width, height, in cells
 
 
 def page(day: Day, source: Sequence[str], parts: list[Json]) -> str:
-    """The whole page of `parts`, from judge/look/access_trace.py, beside the lines of the file."""
+    """The whole page of `parts`, from judge/inspection/access_trace.py, beside the lines of the file."""
     launches = [_launch(part, launch) for part in parts for launch in part["launches"]]
     # In a script element only what begins with `<` means anything to HTML.
     data = json.dumps({"launches": launches, "source": list(source), "ramp": RAMP}).replace("<", "\\u003c")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from grader.bug_hunt_result import Hunt
 from grader.claim_result import Claimed, Shape
 from grader.cli.screens import terminal as screen
 from grader.cli.screens.terminal import Terminal
-from grader.hunt_result import Hunt
 from grader.verdict import Part, Verdict
 
 COUNTED = {  # what the count of each state is followed by

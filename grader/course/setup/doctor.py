@@ -14,9 +14,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from grader.course.setup import python_probe
+from grader.course.setup import torch_probe
 from grader.course.setup.nvidia import gpus, has_nvidia_gpu
-from grader.course.setup.python_probe import PACKAGE
+from grader.course.setup.torch_probe import PACKAGE
 from grader.errors import pasted
 
 # Which torch goes with which Triton; each torch wheel names its own.
@@ -45,7 +45,7 @@ class Condition:
 
 def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
-    torch = python_probe.torch() if _installed("torch") else {}
+    torch = torch_probe.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
     findings += [*_pair(), _numpy(), _gpu(torch), *_compiler(), _disk()]
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_evaluation()]
@@ -148,7 +148,7 @@ def _disk() -> Condition:
 
 def _evaluation() -> list[Condition]:
     """Whether a kernel is compiled and gives the right sums with these versions, without a GPU."""
-    answer = python_probe.evaluated()
+    answer = torch_probe.evaluated()
     if isinstance(answer, dict):
         return [Condition(False, f"Kernels do not run without a GPU: {answer['error']}", _reinstall())]
     if not answer:

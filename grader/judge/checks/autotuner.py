@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from grader.challenge import Challenge
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.trial import Trial
 from grader.challenge.loading import weight
 from grader.judge.background_compile import Told as Compiled
 from grader.judge.checks import compiles

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.challenge import Challenge
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.harness.runner_client import RunnerLost
 from grader.judge.background_compile import question, surveyed
 from grader.judge.failures import NotMeasured, failed
 from grader.judge.session import Session

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import torch
 
 from grader.challenge import Case, Challenge, Relation
-from grader.challenge.cases.compare import CLOSE, Finding, relative, told
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import CLOSE, Finding, relative, told
+from grader.challenge.harness.trial import Trial
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 

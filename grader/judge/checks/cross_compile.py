@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from grader.challenge import Challenge
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.harness.runner_client import RunnerLost
 from grader.datasheets import Gpu
 from grader.judge.background_compile import question, surveyed
 from grader.judge.failures import CheckFailed, NotMeasured, failed

@@ -12,9 +12,9 @@ from operator import or_
 
 import torch
 
-from grader.challenge.cases.compare import Expected
-from grader.challenge.cases.oracle import Values, alike, expect, expect_gradients
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Expected
+from grader.challenge.harness.oracle import Values, alike, expect, expect_gradients
+from grader.challenge.harness.trial import Trial
 from grader.judge.checks import import_check
 from grader.judge.failures import CheckFailed, NotMeasured, failed
 from grader.judge.session import Session

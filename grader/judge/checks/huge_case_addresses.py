@@ -12,8 +12,8 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.oracle import gradient_positions
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
 from grader.diagnosis.evidence import Diagnosis
 from grader.diagnosis.int32_overflow import FIRST, advice, all_narrow, in_int32
 from grader.diagnosis.triton_errors import slip

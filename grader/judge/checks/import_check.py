@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Sequence
 
 from grader.challenge import Challenge
-from grader.challenge.cases.trial import draw
+from grader.challenge.harness.trial import draw
 from grader.course.catalog import Day
 from grader.course.entry_functions import askers, entries
 from grader.diagnosis.source_context import jitted

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.run_case import attempt
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.harness.run_case import attempt
+from grader.challenge.harness.runner_client import RunnerLost
 from grader.diagnosis.diagnose import diagnose_or_say, seen
 from grader.judge.checks.huge_case_addresses import CERTAIN
 from grader.judge.failures import CheckFailed, NotMeasured

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from grader.challenge import Challenge
-from grader.challenge.cases.argument_serialization import pack_arguments
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.trial import draw
+from grader.challenge.harness.argument_serialization import pack_arguments
+from grader.challenge.harness.oracle import gradient_positions
+from grader.challenge.harness.trial import draw
 from grader.diagnosis.evidence import Diagnosis
 from grader.diagnosis.source_context import spelled
 from grader.judge.failures import NotMeasured, failed

@@ -11,7 +11,7 @@ from grader.judge.failures import NotMeasured, failed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.predict_call import foreseen, name_of_bar
 from grader.operator_memory_effects import FILLED, WHOLE_FILLS
-from grader.performance.meter.counts import LaunchCounts, Site
+from grader.performance.counting.counts import LaunchCounts, Site
 from grader.performance.predict import speed_facts
 from grader.performance.predict.compare_with_solution import paragraph, profile
 from grader.performance.predict.prediction import Call

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.argument_serialization import pack_arguments
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.trial import draw
+from grader.challenge.harness.argument_serialization import pack_arguments
+from grader.challenge.harness.oracle import gradient_positions
+from grader.challenge.harness.trial import draw
 from grader.judge.failures import failed
 from grader.judge.session import Session
 from grader.runner_answers import Registered

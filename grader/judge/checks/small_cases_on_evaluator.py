@@ -15,9 +15,9 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.run_case import attempt
-from grader.challenge.cases.runner_client import ask_to_load
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.run_case import attempt
+from grader.challenge.harness.runner_client import ask_to_load
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.diagnose import diagnose_or_say
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session

@@ -11,18 +11,18 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Piece
-from grader.challenge.cases.argument_serialization import pack_arguments
-from grader.challenge.cases.run_case import again, untried
-from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import pack_arguments
+from grader.challenge.harness.run_case import again, untried
+from grader.challenge.harness.runner_client import RunnerLost, ask_to_load
+from grader.challenge.harness.trial import Trial
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.launch_record import programs
 from grader.diagnosis.provenance import of_nothing
 from grader.judge.pieces.piece_states import STATES, read
 from grader.judge.pieces.splice_functions import Files
 from grader.judge.session import Session
-from grader.performance.meter.access_trace import TracedLaunch
-from grader.performance.meter.access_tracer import FINAL, FIRST, STEPS
+from grader.performance.counting.access_trace import TracedLaunch
+from grader.performance.counting.access_tracer import FINAL, FIRST, STEPS
 from grader.runner_answers import Called, Failed
 from grader.runner_measurements import Traced
 from grader.verdict import Part

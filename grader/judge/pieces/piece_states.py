@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from grader.challenge import Piece
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
-from grader.performance.meter.access_trace import TracedLaunch
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
+from grader.performance.counting.access_trace import TracedLaunch
 from grader.runner_answers import Failed
 from grader.verdict import State
 

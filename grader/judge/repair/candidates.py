@@ -6,7 +6,7 @@ import ast
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.judge.repair.edits import KINDS
 from grader.judge.repair.variable_roles import Scope, spelled
@@ -33,6 +33,10 @@ class Candidate:
         source: of the whole file.
         begins: where that begins which stands there, if not on that line.
         last: the last line that it changes, of a call's arguments.
+        function: that it lies in, if that is a kernel or what a kernel calls.
+        body: the source of that function, from its `def` on.
+        at: the line on which the statement begins that it changes.
+        statement: what stands there then; empty of one that holds others.
     """
 
     kind: str
@@ -42,6 +46,10 @@ class Candidate:
     source: str
     begins: int = 0
     last: int = 0
+    function: str = ""
+    body: str = ""
+    at: int = 0
+    statement: str = ""
 
 
 class Candidates:
@@ -84,12 +92,12 @@ class Candidates:
         launchers = [function for function, scope in self.functions if not scope.kernel]
         sets = (node for one in launchers for node in ast.walk(one) if isinstance(node, ast.Assign))
         self.blocks = {node.lineno for node in sets if spelled(node.targets[0]).strip("()").isupper()}
-        share = VALUE if places else 1.0
+        self.places = places
         self.nodes = [
-            (node, parent, scope, self.weight(*_lines(node)) * (share if scope.is_value(node) else 1.0))
+            (_Place(function, scope, *place), self.weight(*_lines(place[0])) * self._share(place[0], scope))
             for function, scope in self.functions
             for statement in function.body
-            for node, parent in _walk(statement, function)
+            for place in _walk(statement, function, statement)
         ]
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -106,6 +114,9 @@ class Candidates:
                     seen.add(whole)
                     yield candidate
 
+    def _share(self, node: ast.AST, scope: Scope) -> float:
+        return VALUE if self.places and scope.is_value(node) else 1.0
+
     def weight(self, *lines: int) -> float:
         """How often what stands on these lines is at fault, beside others; 0 where it is not to be edited."""
         return max((self._weight(line) for line in lines if line not in self.kept), default=0.0)
@@ -119,16 +130,42 @@ class Candidates:
 
     def of(self, name: str, weight: float) -> Iterator[Candidate]:
         """Those of one kind, on lines of this weight."""
-        for node, parent, scope, own in self.nodes:
-            for old, other in KINDS[name].edits(node, scope) if own == weight else ():
+        for place, own in self.nodes:
+            node, parent = place.node, place.parent
+            for old, other in KINDS[name].edits(node, place.scope) if own == weight else ():
                 bare = old is not node or isinstance(parent, BARE) or isinstance(old, ast.stmt)
-                begin = self.starts[old.lineno - 1] + old.col_offset
-                end = self.starts[old.end_lineno - 1] + old.end_col_offset
-                text = _text(other, bare)
-                whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                (line, last), before = _changed(old, other), self.raw[begin:end].decode()
+                (line, last), (begin, end) = _changed(old, other), self._span(old)
                 if line not in self.kept or line == old.lineno:
-                    yield Candidate(name, line, before, text.decode(), whole, old.lineno, last)
+                    text, before = _text(other, bare), self.raw[begin:end].decode()
+                    where = self._where(place, begin, end, text)
+                    whole = (self.raw[:begin] + text + self.raw[end:]).decode()
+                    yield Candidate(name, line, before, text.decode(), whole, old.lineno, last, *where)
+
+    def _where(self, place: _Place, begin: int, end: int, text: bytes) -> tuple[str, str, int, str]:
+        """The function that an edit lies in and its source, the line of the statement and the statement."""
+        if not place.scope.kernel:
+            return "", "", 0, ""
+        (first, last), (opens, ends) = self._span(place.function), self._span(place.statement)
+        body = self.raw[first:begin] + text + self.raw[end:last]
+        alone = opens <= begin and end <= ends and not hasattr(place.statement, "body")
+        column = " " * place.statement.col_offset
+        statement = column.encode() + self.raw[opens:begin] + text + self.raw[end:ends] if alone else b""
+        return place.function.name, body.decode(), place.statement.lineno, statement.decode()
+
+    def _span(self, node: Any) -> tuple[int, int]:
+        """Where a node begins and ends in the file's bytes."""
+        begin = self.starts[node.lineno - 1] + node.col_offset
+        return begin, self.starts[node.end_lineno - 1] + node.end_col_offset
+
+
+class _Place(NamedTuple):
+    """A node, and what it lies in."""
+
+    function: ast.FunctionDef
+    scope: Scope
+    node: Any
+    parent: ast.AST
+    statement: ast.stmt
 
 
 def _changed(old: Any, other: Any) -> tuple[int, int]:
@@ -160,11 +197,12 @@ def _read(text: str) -> ast.AST:
         return ast.Pass()
 
 
-def _walk(node: Any, parent: ast.AST) -> Iterator[tuple[Any, ast.AST]]:
+def _walk(node: Any, parent: ast.AST, statement: ast.stmt) -> Iterator[tuple[Any, ast.AST, ast.stmt]]:
     if isinstance(node, ast.FunctionDef):
         return
+    statement = node if isinstance(node, ast.stmt) else statement
     if hasattr(node, "lineno"):
-        yield node, parent
+        yield node, parent, statement
     for child in ast.iter_child_nodes(node):
         if not (isinstance(node, ast.AnnAssign) and child is node.annotation):
-            yield from _walk(child, node)
+            yield from _walk(child, node, statement)

@@ -7,13 +7,17 @@ Gulwani and Solar-Lezama, "Automated feedback generation for introductory progra
 from __future__ import annotations
 
 import ast
+import difflib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton.language.extra import libdevice
+
 from grader.judge.repair.variable_roles import (
+    INTEGERS,
     Scope,
     alike,
     changed,
@@ -28,6 +32,7 @@ from grader.judge.repair.variable_roles import (
 
 Other = ast.AST | str  # a node, or its text
 Edits = Iterator[tuple[Any, Other]]  # a node of the function, and what stands in its place
+LEAST_BLOCK = 16  # elements: smaller numbers of a launcher are no blocks
 FILLS = ("0.0", "-float('inf')", "float('inf')")
 NUMBERS = ("2", "0.5", "1.4426950408889634")  # the last turns a power of e into one of 2
 MASK_AT = {"load": 1, "store": 2}
@@ -68,6 +73,26 @@ def other_name(node: Any, scope: Scope) -> Edits:
                 yield node, other
 
 
+def unread(node: Any, scope: Scope) -> Edits:
+    """A name that nothing reads: for another one or a number, as a factor or a term, in an address."""
+    for one in scope.unread:
+        sort, counts = scope.sort(one), scope.sort(one) in INTEGERS
+        if is_read(node) and (scope.sort(node.id) == sort or (counts and scope.sort(node.id) in INTEGERS)):
+            yield node, one
+        if counts and isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
+            yield node, one
+        for place in _addresses(node, scope) if counts else ():
+            for times in ("", *(f" * {other}" for other in scope.of("stride") + scope.of("size"))):
+                yield place, f"{spelled(place)} + {one}{times}"
+        fits = sort == "scalar" or (
+            sort in (*INTEGERS, "value") and scope.is_float(node) == (sort == "value")
+        )
+        if scope.is_operand(node) and fits:
+            axes = ("", "[:, None]", "[None, :]") if scope.blocks_of_rows and not counts else ("",)
+            for axis, sign in itertools.product(axes, (ast.Mult(), ast.Sub(), ast.Add())):
+                yield node, ast.BinOp(node, sign, parsed(one + axis))
+
+
 def size_of_data(node: Any, scope: Scope) -> Edits:
     """A size in the place of a block's, which is padded."""
     if is_read(node) and scope.kernel and scope.sort(node.id) == "constexpr":
@@ -83,10 +108,17 @@ def constant(node: Any, scope: Scope) -> Edits:
         for one in dict.fromkeys([0, 1, 2, value + 1, value - 1, value * 2, -value, value // 2]):
             if one != value:
                 yield node, repr(one)
+        for size in scope.of("size") if value >= LEAST_BLOCK and not scope.kernel else ():
+            yield node, f"triton.next_power_of_2({size})"
     if isinstance(value, float):
         for other in dict.fromkeys([0.0, 1.0, value + 1, value - 1, value * 2, -value, value / 2]):
             if other != value:
                 yield node, repr(other)
+
+
+def flag(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield node, repr(not node.value)
 
 
 def infinity(node: Any, scope: Scope) -> Edits:
@@ -149,12 +181,24 @@ def dropped(node: Any, scope: Scope) -> Edits:
 
 
 def factor(node: Any, scope: Scope) -> Edits:
-    """A number times a stride, a size, a block, or a scalar."""
+    """A number times a stride, a size, a block, or a scalar; a result divided by a size."""
+    whole = _result(node) if scope.kernel else None
+    if whole and scope.is_float(whole):
+        for size in scope.of("size"):
+            yield whole, ast.BinOp(whole, ast.Div(), parsed(size))
     if scope.is_operand(node):
         numbers = NUMBERS if scope.kernel and scope.is_float(node) else ()
         for other in (*scope.beside(node), *numbers):
             if scope.sort(other) not in ("offsets", "program", "value"):
                 yield node, ast.BinOp(node, ast.Mult(), parsed(other))
+
+
+def step(node: Any, scope: Scope) -> Edits:
+    """How far a pointer moves, times a stride."""
+    to = node.target if scope.kernel and isinstance(node, ast.AugAssign) else None
+    if isinstance(to, ast.Name) and scope.sort(to.id) == "pointer":
+        for stride in scope.of("stride"):
+            yield node.value, ast.BinOp(node.value, ast.Mult(), parsed(stride))
 
 
 def value_factor(node: Any, scope: Scope) -> Edits:
@@ -193,6 +237,19 @@ def _addresses(node: Any, scope: Scope) -> list[ast.expr]:
     return [node.value] if isinstance(node, ast.Assign) and scope.is_pointer(node.value) else []
 
 
+def rescaled(node: Any, scope: Scope) -> Edits:
+    """A sum that a loop adds to, times a value of this turn: so an online softmax keeps to its maximum."""
+    to = node.target if isinstance(node, ast.AugAssign) else node.targets[0] if scope.resets(node) else None
+    if not isinstance(to, ast.Name) or scope.sort(to.id) != "value":
+        return
+    for value in scope.of("value"):
+        for factor in (value, f"{value}[:, None]") if scope.blocks_of_rows else (value,):
+            if isinstance(node, ast.AugAssign):
+                yield node, f"{to.id} = {to.id} * {factor} + {spelled(node.value)}"
+            else:
+                yield node, re.sub(rf"(= .*?)\b{to.id}\b", rf"\1{to.id} * {factor}", spelled(node), count=1)
+
+
 def divided(node: Any, scope: Scope) -> Edits:
     """A program's number, or another one, less the whole rounds of a size, or these alone."""
     program = name_of(node) == "program_id"
@@ -227,6 +284,17 @@ def function(node: Any, scope: Scope) -> Edits:
                 for other in several:
                     if other != node.func.attr:
                         yield node.func, changed(node.func, attr=other)
+        if spelled(node.func.value) == "libdevice":
+            for other in difflib.get_close_matches(node.func.attr, dir(libdevice)):
+                yield node.func, changed(node.func, attr=other)
+
+
+def wrapped(node: Any, scope: Scope) -> Edits:
+    """A function of a whole value that is not called."""
+    value = _result(node) if scope.kernel else None
+    if value and scope.is_float(value):
+        for text in ("tl.abs({})", "tl.sqrt({})", "tl.exp({})", "tl.log({})", "1 / ({})", "-({})"):
+            yield value, text.format(spelled(value))
 
 
 def unwrapped(node: Any, scope: Scope) -> Edits:
@@ -416,8 +484,10 @@ def atomic(node: Any, scope: Scope) -> Edits:
 def offset(node: Any, scope: Scope) -> Edits:
     """Where the program's part begins: its number times a stride, as one more term of an address."""
     for place in _addresses(node, scope):
-        for at, apart in itertools.product(scope.of("program"), scope.of("stride") + scope.of("size")):
-            yield place, f"{spelled(place)} + {at} * {apart}"
+        sizes = scope.of("size")
+        apart = [*scope.of("stride"), *sizes, *map(" * ".join, itertools.combinations(sizes, 2))]
+        for at, each in itertools.product(scope.of("program"), apart):
+            yield place, f"{spelled(place)} + {at} * {each}"
 
 
 def block_start(node: Any, scope: Scope) -> Edits:
@@ -441,6 +511,9 @@ def block_start(node: Any, scope: Scope) -> Edits:
 
 def allocation(node: Any, scope: Scope) -> Edits:
     """What is allocated: from zeros, in another dtype or shape."""
+    copied = node.value if isinstance(node, ast.Assign) and not scope.kernel else None
+    if is_read(copied) and scope.sort(copied.id) == "tensor":
+        yield copied, f"torch.empty_like({copied.id})"
     if scope.kernel or not isinstance(node, ast.Call) or name_of(node) not in ALLOCATIONS:
         return
     for other in [f"{one}.dtype" for one in scope.of("tensor")] + ["torch.float32"]:
@@ -504,7 +577,7 @@ class Kind:
     Args:
         edits: what may stand in the place of a node.
         says: what the edit is, so that it fits behind "with"; `{it}` is what stands there.
-        rate: how many of a thousand such edits undid one of some 800 planted mistakes and 100 slips; a guess
+        rate: how many of a thousand such edits undid one of some 900 planted mistakes and 250 slips; a guess
             where none did. Those with a high rate are tried first.
     """
 
@@ -516,46 +589,51 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     one.__name__: Kind(one, says, rate)
     for one, says, rate in (
-        (axis, "another axis", 2),
-        (broadcast, "columns and rows changed over", 1),
+        (axis, "another axis", 2.5),
+        (broadcast, "columns and rows changed over", 0.7),
         (turned_over, "columns and rows changed over", 2),
         (fill, "another `other=`", 0.85),
-        (mask, "another mask", 0.55),
-        (mask_and_fill, "a mask", 0.3),
-        (cast, "another cast, or none,", 0.3),
-        (precision, "another precision of the product", 4.3),
-        (transposed, "a block transposed, or one not", 1),
+        (mask, "another mask", 0.4),
+        (mask_and_fill, "a mask", 0.2),
+        (cast, "another cast, or none,", 0.45),
+        (precision, "another precision of the product", 3),
+        (transposed, "a block transposed, or one not", 1.5),
         (loaded, "tl.load around a pointer", 0.5),
-        (bound, "other bounds of the loop", 0.11),
-        (atomic, "an atomic for the store, or a store for the atomic,", 1),
-        (offset, "one more term in the address", 0.1),
-        (block_start, "the program's number times its block", 0.4),
-        (allocation, "another dtype, shape or start of what is allocated", 1.1),
-        (returned, "something else returned", 16),
-        (grid, "more programs in the grid", 0.24),
+        (bound, "other bounds of the loop", 0.12),
+        (atomic, "an atomic for the store, or a store for the atomic,", 1.3),
+        (offset, "one more term in the address", 0.07),
+        (block_start, "the program's number times its block", 0.5),
+        (allocation, "another dtype, shape or start of what is allocated", 4),
+        (returned, "something else returned", 8),
+        (grid, "more programs in the grid", 0.6),
         (advanced, "one more line at the end of the loop, which keeps something,", 0.3),
-        (name, "another name than `{it}`", 0.35),
-        (far_name, "another name than `{it}`", 0.1),
-        (other_name, "another name than `{it}`", 0.06),
+        (name, "another name than `{it}`", 0.25),
+        (far_name, "another name than `{it}`", 0.07),
+        (other_name, "another name than `{it}`", 0.04),
+        (unread, "a name that nothing reads yet", 4),
         (size_of_data, "another name than `{it}`", 0.4),
-        (constant, "another number than `{it}`", 0.1),
+        (constant, "another number than `{it}`", 0.08),
+        (flag, "the opposite of `{it}`", 2),
         (infinity, "another number than `{it}`", 0.8),
         (comparison, "another comparison than `{it}`", 0.45),
         (operator, "another operator in `{it}`", 0.05),
         (operands, "the operands of `{it}` changed over", 0.9),
-        (regrouped, "other parentheses in `{it}`", 0.5),
-        (dropped, "less than `{it}`", 0.55),
-        (factor, "one more factor beside `{it}`", 0.09),
-        (value_factor, "one more factor beside `{it}`", 0.025),
+        (regrouped, "other parentheses in `{it}`", 1.2),
+        (dropped, "less than `{it}`", 0.6),
+        (factor, "one more factor beside `{it}`", 0.05),
+        (step, "one more factor beside `{it}`", 2),
+        (value_factor, "one more factor beside `{it}`", 0.02),
         (term, "one more term beside `{it}`", 0.15),
-        (divided, "a division beside `{it}`", 0.35),
-        (exchanged, "two names changed over", 0.85),
-        (rounded_up, "the division rounded the other way", 2.7),
+        (rescaled, "what is kept rescaled in every turn", 0.6),
+        (wrapped, "one more function call", 0.3),
+        (divided, "a division beside `{it}`", 0.28),
+        (exchanged, "two names changed over", 0.8),
+        (rounded_up, "the division rounded the other way", 4),
         (function, "another function than `{it}`", 3),
-        (unwrapped, "one function call less", 0.53),
-        (arguments, "two arguments changed over", 2),
-        (pair, "two of `{it}` changed over", 0.36),
-        (accumulation, "another kind of assignment, `=` or `+=`,", 0.7),
+        (unwrapped, "one function call less", 0.65),
+        (arguments, "two arguments changed over", 1.2),
+        (pair, "two of `{it}` changed over", 0.5),
+        (accumulation, "another kind of assignment, `=` or `+=`,", 0.9),
         (statement, "the line left out, or its condition fixed,", 0.6),
     )
 }

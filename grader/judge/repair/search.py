@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
-from grader.challenge.cases.argument_serialization import Answer, pack_arguments, read_outputs
-from grader.challenge.cases.run_case import again, attempt, judged, untried
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load, made_of
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import Answer, pack_arguments, read_outputs
+from grader.challenge.harness.run_case import again, attempt, judged, untried
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load, made_of
+from grader.challenge.harness.trial import Trial
 from grader.challenge.loading import weight
 from grader.diagnosis.launch_record import involved
 from grader.diagnosis.lines import grids, launches
@@ -32,12 +32,15 @@ from grader.judge.repair.candidates import Candidate, Candidates
 from grader.judge.repair.edits import KINDS
 from grader.judge.session import Session
 from grader.request import Request
-from grader.runner_answers import Called, Failed
+from grader.runner_answers import Called, Compiled, Failed
 
 JUDGED = 1.25  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
 MORE = 0.25  # times them: then for cases that this grading has not tried
 WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
+AT_ONCE = 16, 128  # candidates that are compiled together: first, and later
+COMPILING = 10.0  # seconds that may take
+BETWEEN = "\0"  # the texts of edits, on their way
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
 
@@ -122,7 +125,7 @@ class _Search:
         unedited = Candidate("", 0, "", "", candidates.source)
         self.candidates = chain([unedited], candidates)
         self.lock = threading.Lock()
-        self.tried = 0
+        self.tried, self.at_once = 0, AT_ONCE[0]
         self.found: list[Repair] = []
 
     def run(self) -> Repair | None:
@@ -140,15 +143,18 @@ class _Search:
         with closing(Trier(self.session, self.trials)) as trier:
             while not self.found and (until is None or time.monotonic() < until):
                 with self.lock:
-                    candidate = next(self.candidates, None)
-                    self.tried += 1
-                    number = self.tried
-                if candidate is None:
+                    several, first = list(islice(self.candidates, self.at_once)), self.tried
+                    self.at_once = min(2 * self.at_once, AT_ONCE[1])
+                    self.tried += len(several)
+                if not several:
                     return
-                if trier.passes(candidate.source):
-                    self.found.append(Repair(candidate, number))
-                # From the first answer on: a busy machine takes its time to start a runner.
-                until = until or time.monotonic() + self.session.request.explain
+                for number, candidate in enumerate(trier.compiled(several), first):
+                    if self.found or (until is not None and time.monotonic() > until):
+                        return
+                    if candidate and trier.passes(candidate):
+                        self.found.append(Repair(candidate, number))
+                    # From the first answer on: a busy machine takes its time to start a runner.
+                    until = until or time.monotonic() + self.session.request.explain
 
 
 class Trier:
@@ -165,24 +171,54 @@ class Trier:
         self.session, self.trials = session, [replace(trials[0], expected=tuple(expected)), *trials[1:]]
         self.request = replace(session.evaluators.request, call_timeout=session.request.explain)
         self.runner: Runner | None = None
+        self.compiles = True  # the file as it is, so that edits can be compiled with it
 
-    def passes(self, source: str) -> bool:
-        """Whether a file gets all cases right that are tried."""
+    def compiled(self, candidates: list[Candidate]) -> list[Candidate | None]:
+        """These, of which those that edit kernels are compiled together; None for what does not compile."""
+        self.numbers: dict[Candidate, int] = {}
+        edits = [candidate for candidate in candidates if candidate.statement]
+        if not (edits and self.compiles):
+            return [*candidates]
+        command = {
+            "do": "compile",
+            "functions": [one.function for one in edits],
+            "lines": [one.at for one in edits],
+        }
         try:
-            return self._survives(source) and self._judged(source)
+            text = BETWEEN.join(one.statement for one in edits).encode()
+            report, _ = self._runner().ask(command, Compiled, [text], timeout=COMPILING)
         except RunnerLost:
             self.close()
+            return [*candidates]
+        if isinstance(report, Failed) or not report.numbers:
+            self.compiles = False
+            return [*candidates]
+        self.numbers = {edits[number - 1]: number for number in report.numbers}
+        refused = {edits[number - 1] for number in report.refused}
+        return [None if one in refused else one for one in candidates]
+
+    def passes(self, candidate: Candidate) -> bool:
+        """Whether a file gets all cases right that are tried."""
+        try:
+            return self._survives(candidate) and self._judged(candidate.source)
+        except RunnerLost:
+            self.close()
+            self.numbers = {}
             return False
 
-    def _survives(self, source: str) -> bool:
-        """Whether it gets the first case right where results, addresses and races alone are looked at."""
-        first = self.trials[0]
+    def _runner(self) -> Runner:
         if self.runner is None:
             self.runner = self.session.evaluators.runner()
             ask_to_load(self.runner, self.request)
-            _hand_over(self.runner, first, self.request)
-        command = {"do": "edited", "path": str(self.request.path)}
-        report, data = self.runner.ask(command, Called, [source.encode()], timeout=self.request.explain)
+            _hand_over(self.runner, self.trials[0], self.request)
+        return self.runner
+
+    def _survives(self, candidate: Candidate) -> bool:
+        """Whether it gets the first case right where results, addresses and races alone are looked at."""
+        first, number = self.trials[0], self.numbers.get(candidate, 0)
+        command = {"do": "edited", "number": number, "function": candidate.function}
+        source = (candidate.body or candidate.source).encode()
+        report, data = self._runner().ask(command, Called, [source], timeout=self.request.explain)
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))

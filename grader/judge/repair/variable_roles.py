@@ -7,6 +7,8 @@ import copy
 from collections.abc import Sequence
 from typing import Any, TypeGuard, TypeVar
 
+from grader.diagnosis.source_context import unread
+
 Node = TypeVar("Node", bound=ast.AST)
 NO_OPERANDS = ("", "mask", "tensor")
 MAKES = ("store", "zeros", "full", "range", "cdiv", "")
@@ -77,6 +79,7 @@ class Scope:
         language: the module whose `cdiv` it calls.
         stored: names that it assigns.
         blocks_of_rows: it has blocks with two axes.
+        unread: names that it sets or is given, and that nothing reads.
     """
 
     def __init__(self, function: ast.FunctionDef, constants: Sequence[str] = ()) -> None:
@@ -102,6 +105,7 @@ class Scope:
             self._sorts[parameter.arg] = self._of_parameter(parameter)
         for node in ast.walk(function):
             self._note(node)
+        self.unread = [name for name in unread(function) if name in self._sorts]
         self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
 
     def _of_parameter(self, parameter: ast.arg) -> str:

@@ -15,15 +15,15 @@ import torch
 
 from grader.challenge import Challenge, Speed
 from grader.challenge.case import readable
-from grader.challenge.cases import rounding_ties
-from grader.challenge.cases.argument_serialization import pack_arguments, read_outputs
-from grader.challenge.cases.compare import CLOSE
-from grader.challenge.cases.goodness_of_fit import possible
-from grader.challenge.cases.message_validation import Form
-from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
-from grader.challenge.cases.runner_client import Runner
-from grader.challenge.cases.timeouts import in_line
-from grader.challenge.cases.trial import SLICE, draw, draw_upstream
+from grader.challenge.harness import rounding_ties
+from grader.challenge.harness.argument_serialization import pack_arguments, read_outputs
+from grader.challenge.harness.compare import CLOSE
+from grader.challenge.harness.goodness_of_fit import possible
+from grader.challenge.harness.message_validation import Form
+from grader.challenge.harness.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
+from grader.challenge.harness.runner_client import Runner
+from grader.challenge.harness.timeouts import in_line
+from grader.challenge.harness.trial import SLICE, draw, draw_upstream
 from grader.judge.failures import CheckFailed, by_kernels, failed
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grader import datasheets
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
-from grader.performance.meter.counts import LaunchCounts
+from grader.performance.counting.counts import LaunchCounts
 from grader.performance.predict.prediction import Compiled
 from grader.runner_answers import Failed
 from grader.runner_measurements import Built

@@ -9,8 +9,8 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.draw import LAYOUTS, Draw
-from grader.performance.meter.fake_tensors import LARGE, Hollow, reserved
+from grader.challenge.harness.draw import LAYOUTS, Draw
+from grader.performance.counting.fake_tensors import LARGE, Hollow, reserved
 from grader.randomness import rng
 from grader.tensor_storage import GUARD, raw, span
 

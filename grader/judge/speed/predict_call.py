@@ -13,14 +13,14 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Challenge, Speed
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
+from grader.challenge.harness.oracle import gradient_positions
+from grader.challenge.harness.runner_client import RunnerLost, ask_to_load
 from grader.diagnosis.fixed_block_sizes import fixed
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted, build
 from grader.judge.speed.full_size_inputs import hollow_inputs
-from grader.performance.meter.counts import LaunchCounts
+from grader.performance.counting.counts import LaunchCounts
 from grader.performance.predict.prediction import Call, Compiled
 from grader.performance.predict.reference_predictions import bar_name, ours
 from grader.performance.predict.speed_facts import facts

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.compare import YARDSTICK_FACTOR, errors, gate
+from grader.challenge.harness.compare import YARDSTICK_FACTOR, errors, gate
 
 # What is 32 bits wide has only torch in as many bits beside it; what is 16 wide, sizes that no case had.
 ROOM = {4: 4.0, 2: 2.0}

@@ -10,7 +10,7 @@ from typing import Any
 from triton.runtime.autotuner import Autotuner
 
 from grader.datasheets import Gpu
-from grader.performance.meter.sampled_launch import Meter
+from grader.performance.counting.sampled_launch import Meter
 from grader.performance.predict.roofline import quick
 
 FEW = 2  # programs of each config that is tried

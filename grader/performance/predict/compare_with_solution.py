@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from grader.performance.meter.counts import LaunchCounts
+from grader.performance.counting.counts import LaunchCounts
 from grader.performance.predict.prediction import Call, Compiled
 from grader.performance.predict.reference_predictions import Ours
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from grader.datasheets import Gpu
 from grader.performance.compiler.instructions import Stretch
-from grader.performance.meter.counts import LaunchCounts
+from grader.performance.counting.counts import LaunchCounts
+from grader.performance.predict.dram_traffic import Traffic, traffic
 from grader.performance.predict.roofline import REACHED, Built, roofs, seconds
-from grader.performance.predict.traffic import Traffic, traffic
 
 SEEN = 0.9  # of what the task takes at least; whose counts come to less were not counted whole
 KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from grader.datasheets import LANES, SCHEDULERS, Gpu
 from grader.performance.compiler.instructions import Stretch, Units
-from grader.performance.meter.counts import SECTOR, LaunchCounts
-from grader.performance.meter.l2_reuse import resident, tile
-from grader.performance.predict.traffic import traffic
+from grader.performance.counting.counts import SECTOR, LaunchCounts
+from grader.performance.counting.l2_reuse import resident, tile
+from grader.performance.predict.dram_traffic import traffic
 
 TRIP = 0.65e-6  # one round to memory and back
 STARTED = 0.9  # programs that a GPU starts a clock, on an H200 whatever they do

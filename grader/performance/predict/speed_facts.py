@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from grader.datasheets import MATRIX_UNITS
-from grader.performance.meter.counts import Site
-from grader.performance.predict.dram import WASTE, moved, order
+from grader.performance.counting.counts import Site
+from grader.performance.predict.dram_facts import WASTE, moved, order
+from grader.performance.predict.dram_traffic import traffic
 from grader.performance.predict.prediction import Call, Fact, cause
 from grader.performance.predict.reference_predictions import Ours
 from grader.performance.predict.roofline import TRIP
-from grader.performance.predict.traffic import traffic
 
 SECTORS = 0.8  # of the sectors' bytes that are asked for; below it a line wastes
 STORES = 2.0  # times that an element is stored

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.compare import Finding
+from grader.challenge.harness.compare import Finding
 from grader.judge.checks import correct
 from grader.runner_answers import Tuning
 from tests.judge.tried import REPORT, tried

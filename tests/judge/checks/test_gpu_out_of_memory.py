@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.compare import Finding
+from grader.challenge.harness.trial import Trial
 from grader.judge.checks import correct
 from grader.judge.failures import NotMeasured
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge, Gradients
-from grader.challenge.cases.argument_serialization import Answer
-from grader.challenge.cases.oracle import Values, expect, expect_gradients
-from grader.challenge.cases.trial import Trial
+from grader.challenge.harness.argument_serialization import Answer
+from grader.challenge.harness.oracle import Values, expect, expect_gradients
+from grader.challenge.harness.trial import Trial
 from grader.diagnosis.evidence import Evidence
 from grader.judge.checks import honest
 from grader.judge.failures import CheckFailed

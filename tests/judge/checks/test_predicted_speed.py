@@ -11,7 +11,7 @@ from grader.challenge import Case, Challenge, Speed
 from grader.datasheets import GPUS, USUAL
 from grader.judge.checks import predicted_speed
 from grader.judge.failures import CheckFailed
-from grader.performance.meter.counts import Extent, LaunchCounts, Site
+from grader.performance.counting.counts import Extent, LaunchCounts, Site
 from grader.performance.predict.prediction import Call, Compiled
 from tests.made_up_day import Judged
 

@@ -34,6 +34,17 @@ def kernel(x_ptr, y_ptr, n_rows, stride_xm, BLOCK: tl.constexpr):
         {line}
     tl.store(y_ptr + tl.arange(0, BLOCK), total)
 """
+SUM = """
+@triton.jit
+def kernel(x_ptr, y_ptr, n_rows, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n_rows, BLOCK):
+        x = tl.load(x_ptr + start + offs)
+        m = tl.max(x, axis=0)
+        {line}
+    tl.store(y_ptr + offs, total)
+"""
 LAUNCHER = """
 def run(x, w):
     m, n = x.shape
@@ -65,7 +76,7 @@ WRONG = [
     ("operator", KERNEL, "at = pid // n_rows", "at = pid % n_rows"),
     ("operands", KERNEL, "s = m - x", "s = x - m"),
     ("dropped", KERNEL, "s = x * scale", "s = x"),
-    ("factor", KERNEL, "s = x + m", "s = x * scale + m"),
+    ("factor", KERNEL, "s = scale + x", "s = scale + x * scale"),
     ("function", KERNEL, "s = tl.min(x)", "s = tl.max(x)"),
     ("unwrapped", KERNEL, "s = tl.abs(x)", "s = x"),
     ("accumulation", KERNEL, "total = x", "total += x"),
@@ -78,6 +89,14 @@ WRONG = [
     ("allocation", LAUNCHER, "z = torch.empty(n, m)", "z = torch.empty_like(x)"),
     ("name", LAUNCHER, "run(w.stride(0))", "run(x.stride(0))"),
     ("constant", LAUNCHER, "run(x.shape[-1])", "run(x.numel())"),
+    ("unread", KERNEL, "s = x * 2", "s = x * 2 + scale"),
+    ("unread", KERNEL, "at = pid * n_rows", "at = pid * stride_xn"),
+    ("step", LOOP, "x_ptrs += BLOCK; n = stride_xm", "x_ptrs += BLOCK * stride_xm; n = stride_xm"),
+    ("rescaled", SUM, "total += x", "total = total * m + x"),
+    ("wrapped", KERNEL, "s = x", "s = tl.abs(x)"),
+    ("flag", LAUNCHER, "run(x, False)", "run(x, True)"),
+    ("allocation", LAUNCHER, "z = x", "z = torch.empty_like(x)"),
+    ("constant", LAUNCHER, "run(x, BLOCK=64)", "run(x, BLOCK=triton.next_power_of_2(n))"),
     ("returned", LAUNCHER, "return y", "return y, None, None"),
     ("far_name", KERNEL, "s = x * 2", "s = total * 2"),
     ("value_factor", KERNEL, "s = x + m", "s = x * total + m"),

@@ -17,7 +17,7 @@ from tools.planted import swapped
 
 SLIPS = [
     ("13", "other=-float(\"inf\")", "other=0.0", "with another `other=` every"),
-    ("26", "y_ptr + offs, libdevice.asinh", "x_ptr + offs, libdevice.asinh", "another name than `x_ptr`"),
+    ("26", "y_ptr + offs, libdevice.asinh", "x_ptr + offs, libdevice.asinh", "a name that nothing reads"),
     ("12", "tl.log(", "tl.log2(", "with another function than `tl.log2`"),
     ("8", "    return out", "    out", "with something else returned every"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import torch
 
 from grader.challenge import Case
 from grader.judge.speed.full_size_inputs import HollowDraw
-from grader.performance.meter.fake_tensors import LARGE, Hollow
+from grader.performance.counting.fake_tensors import LARGE, Hollow
 from tests.kernel import fresh
 
 
@@ -53,14 +53,14 @@ def test_what_has_no_contents_lies_as_torch_would_have_it(
     made: Callable[[torch.Tensor], torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     want = made(WIDE + 1)
-    monkeypatch.setattr("grader.performance.meter.fake_tensors.LARGE", 1)
+    monkeypatch.setattr("grader.performance.counting.fake_tensors.LARGE", 1)
     with Hollow(lambda *_: None):
         hollow = made(WIDE)
     assert (hollow.shape, hollow.stride(), hollow.dtype) == (want.shape, want.stride(), want.dtype)
 
 
 def test_matrices_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.performance.meter.fake_tensors.LARGE", 1)
+    monkeypatch.setattr("grader.performance.counting.fake_tensors.LARGE", 1)
     with pytest.raises(RuntimeError), Hollow(lambda *_: None):
         WIDE @ WIDE
 

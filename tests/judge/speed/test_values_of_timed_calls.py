@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.challenge.cases.compare import gate
+from grader.challenge.harness.compare import gate
 from grader.judge.speed.values_of_timed_calls import near, widened, wrong
 
 

@@ -7,7 +7,7 @@ import pytest
 from grader.course import catalog
 from tests.conftest import Grade
 from tests.kernel.fresh import printed
-from tests.performance.meter.test_counts import SETUP
+from tests.performance.counting.test_counts import SETUP
 from tools.planted import swapped
 
 KERNEL = """

@@ -12,7 +12,7 @@ from grader.course import catalog
 from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.performance.compiler.instructions import Stretch, of, stretches
-from grader.performance.meter.counts import Extent, LaunchCounts, Site
+from grader.performance.counting.counts import Extent, LaunchCounts, Site
 from grader.performance.predict.roofline import IDLE, Built, issued, roofs
 
 H200 = datasheets.GPUS["h200"]

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.datasheets import GPUS
-from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.fake_tensors import Hollow
+from grader.performance.counting.counts import LaunchCounts
+from grader.performance.counting.fake_tensors import Hollow
 from grader.performance.predict.roofline import Built, seconds
 
 H200 = GPUS["h200"]

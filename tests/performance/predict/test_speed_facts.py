@@ -10,7 +10,7 @@ import pytest
 from grader import datasheets
 from grader.errors import TrackError
 from grader.performance.compiler.assembly import ACCESS, COPY, DOUBLE, residency
-from grader.performance.meter.counts import Extent, LaunchCounts, Site
+from grader.performance.counting.counts import Extent, LaunchCounts, Site
 from grader.performance.predict import speed_facts
 from grader.performance.predict.compare_with_solution import profile
 from grader.performance.predict.prediction import Call, Compiled

@@ -1,1 +1,0 @@
-"""One case: inputs drawn, a call made, the answer held against the oracle."""
