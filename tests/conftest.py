@@ -65,7 +65,8 @@ def graded(warm: Warm, tmp_path: Path) -> Grade:
     return run
 
 
-LONG = ("test_tritons", "test_decode_example", "test_readme", "test_example")  # they would stand at the end
+# They would stand at the end.
+LONG = ("test_tritons", "test_decode_example", "test_readme", "test_example", "test_site", "test_scaffold")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -34,3 +34,12 @@ def judged(warm: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge
         return grade(day, path, warm=warm, seed=4021)
 
     return run
+
+
+def fails(judged: Judged, hidden: str, kernel: str, edit: tuple[str, str], says: str) -> Verdict:
+    """The verdict on a kernel with this edit of one place, which fails and says so."""
+    assert kernel.count(edit[0]) == 1
+    verdict = judged(hidden, kernel.replace(*edit))
+    assert verdict.status == "failed"
+    assert says in verdict.diagnosis, verdict.diagnosis
+    return verdict

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,11 +26,13 @@ from grader.challenge.harness.trial import draw
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
+from grader.errors import TrackError
 from grader.judge.bug_hunt_progress import states
 from grader.performance.predict import reference_predictions
 from grader.verdict import Check, Verdict
 from tests import environments
 from tests.conftest import Grade
+from tests.rounding import asked_once
 from tests.styles import fewest, used
 from tools import planted
 from tools.check_planted import CHECKS, Planted, passed
@@ -147,6 +150,20 @@ def test_no_tree_holds_a_stem_that_is_no_day() -> None:
     assert not strays, f"of no day or extra that has a lesson: {', '.join(strays)}"
 
 
+def test_an_edit_may_leave_out_the_lines_between_two() -> None:
+    day = catalog.find("1")
+    made = planted.swapped(day, {"    offs = tl.arange(0, BLOCK)\n…\ndef scale_and_shift(": "def other("})
+    head, _, rest = day.solution.read_text(encoding="utf-8").partition("    offs =")
+    assert made == f"{head}def other({rest.partition('def scale_and_shift(')[2]}"
+    for key in (
+        "    offs = tl\n…\ndef nothing(",
+        "def nothing(\n…\n    return y\n",
+        "import triton…\n    return y\n",
+    ):
+        with pytest.raises(TrackError, match="once is wanted"):
+            planted.swapped(day, {key: ""})
+
+
 HUNTS = [day for day in ALL if not day.to_fill_in]
 
 
@@ -168,6 +185,8 @@ def hunted(day: Day) -> list[Bug]:
 DEMONSTRATIONS = """
 import os, sys, torch, triton
 from grader.cli import run_file
+from grader.grading import preloaded_modules
+preloaded_modules.for_runners()
 paths = sys.argv[1:]
 for path in paths:
     if not os.fork():
@@ -364,6 +383,7 @@ def others(day: Day) -> list[Path]:
     return [*tuned, *planted.right(day)]
 
 
+@cache
 def styles() -> list[tuple[Day, Path]]:
     """So few that all which any of them uses of Triton stands in them or in a solution that is graded."""
     of = {path: day for day in ALL for path in others(day)}
@@ -449,6 +469,7 @@ def no_trivial_answer_passes(challenge: Challenge, case: Case) -> None:
     for want in expect(challenge, arguments, given):
         if not isinstance(want, Expected) or not bool(want.exact.double().isfinite().all()):
             continue
+        want = asked_once(want)
         for name, answer in TRIVIAL.items():
             trivial = readable(answer(want.exact).to(want.dtype))
             if compare(trivial, replace(want, movement=everything), case) is not None:

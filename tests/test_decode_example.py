@@ -5,27 +5,17 @@ Kernels are evaluated without a GPU, as all launches of a process are then: so i
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader import kernel
+from tests.kernel.fresh import answer
 
 pytestmark = pytest.mark.xdist_group("decode")  # what is written, once
-ROOT = Path(__file__).resolve().parents[1]
-HEAD = f"""
-from grader.kernel import launch_hook
-launch_hook.install()
-import dataclasses, json, sys
-sys.path.insert(0, {str(ROOT / "examples")!r})
+HEAD = """
+import dataclasses
 import torch
 import decode_llama
-torch.set_num_threads(1)
 llama = decode_llama.model(decode_llama.Setup(), decode_llama.SEED, "cpu")
 prompts = decode_llama.PROMPTS
 """
@@ -52,21 +42,9 @@ answer = decode_llama.by_kernels(short, prompts, "cpu"), right
 """
 
 
-def run(code: str) -> Any:
-    """What the code leaves in `answer`."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{HEAD}{code}\nprint(json.dumps(answer))"],
-        env={**os.environ, **kernel.ENVIRONMENT, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 @pytest.fixture(scope="module")
 def written() -> Any:
-    return run(WRITTEN)
+    return answer(HEAD + WRITTEN)
 
 
 def test_our_kernels_write_the_tokens_that_torch_writes(written: Any) -> None:
@@ -81,5 +59,5 @@ def test_no_token_is_the_same_by_luck(written: Any) -> None:
 
 
 def test_values_that_are_not_those_of_the_tokens_are_noticed() -> None:
-    ours, right = run(UNWRITTEN)
+    ours, right = answer(HEAD + UNWRITTEN)
     assert ours != right

@@ -5,28 +5,18 @@ Kernels are evaluated without a GPU, as all launches of a process are then: so i
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader import kernel
+from tests.kernel.fresh import answer
 
 pytestmark = pytest.mark.xdist_group("example")  # what is trained, once
-ROOT = Path(__file__).resolve().parents[1]
-HEAD = f"""
-from grader.kernel import launch_hook
-launch_hook.install()
-import json, sys, warnings
-sys.path.insert(0, {str(ROOT / "examples")!r})
+HEAD = """
+import warnings
 warnings.simplefilter("ignore")
 import torch
 import train_copy
-torch.set_num_threads(1)
 flash = train_copy.load(train_copy.SOLUTION)
 q, k, v = (torch.randn(1, heads, 20, 16, requires_grad=True) for heads in (2, 1, 1))
 do = torch.randn(1, 2, 20, 16)
@@ -60,21 +50,9 @@ for inputs in ((q, k, v), (q.detach(), k, v.detach())):
 """
 
 
-def run(code: str) -> Any:
-    """What the code leaves in `answer`."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{HEAD}{code}\nprint(json.dumps(answer))"],
-        env={**os.environ, **kernel.ENVIRONMENT, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 @pytest.fixture(scope="module")
 def eager() -> Any:
-    return run(EAGER)
+    return answer(HEAD + EAGER)
 
 
 def test_the_loss_falls_as_it_does_with_torchs_attention(eager: Any) -> None:
@@ -95,4 +73,4 @@ def test_a_second_backward_pass_and_a_checkpoint_give_the_same_gradients(eager: 
 
 
 def test_torch_compile_takes_it_in_one_graph_whichever_inputs_need_a_gradient() -> None:
-    assert run(COMPILED) < 1e-6
+    assert answer(HEAD + COMPILED) < 1e-6

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import click
 import pytest
@@ -17,7 +14,7 @@ from grader.cli.screens import day_as_notebook
 from grader.course import catalog
 from grader.course.setup import doctor
 from grader.course.setup.bootstrap_venv import Clone
-from tests import environments
+from tests.learner import Learner
 from tools import cast
 from tools.commands import dev
 
@@ -103,29 +100,25 @@ def test_versions_are_the_pinned_and_the_supported_ones() -> None:
     assert ", ".join(" or ".join(torches) for torches in doctor.PAIRS.values()) in " ".join(README.split())
 
 
-def test_the_recorded_terminal_shows_what_a_real_grading_prints(tmp_path: Path) -> None:
+def test_the_recorded_terminal_shows_what_a_real_grading_prints(learner: Learner) -> None:
     events = cast.CAST.read_text(encoding="utf-8").splitlines()[1:]
     shown = untimed(re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", "".join(json.loads(event)[2] for event in events)))
     for slip in ((cast.RIGHT, cast.SLIP), ()):
-        screen = graded(tmp_path, cast.SEED, *slip)
+        screen = graded(learner, cast.SEED, *slip)
         _, verdict, below = re.split(r"(?=Not yet|Passed)(.)", screen, maxsplit=1)
         assert verdict + below in shown
 
 
-def graded(folder: Path, seed: str, *slip: str) -> str:
+def graded(learner: Learner, seed: str, *slip: str) -> str:
     """The screen for day 13's solution, with a slip or without, as a terminal leaves it."""
-    around = environments.plain(
-        PYTHONPATH=str(catalog.ROOT), TRACK_COMMAND="./track", PYTHONIOENCODING="utf-8"
-    )
-    program = [sys.executable, "-m", "grader"]
-    subprocess.run([*program, "start", "13"], cwd=folder, env=around, capture_output=True, check=True)
+    learner.environment["TRACK_COMMAND"] = "./track"
+    learner.types("start", "13")
     source = catalog.find("13").solution.read_text(encoding="utf-8")
-    kernel = folder / "my-track" / catalog.find("13").stem / "kernel.py"
     assert not slip or source.count(slip[0]) == 1
+    kernel = learner.kernel(catalog.find("13").stem)
     kernel.write_text(source.replace(*slip) if slip else source, encoding="utf-8")
-    command = [*program, "grade", "--cpu", "--seed", seed]
-    answer = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
-    return untimed(answer.stdout.replace("  loading torch and triton\n", "").strip())
+    shown = learner.types("grade", "--cpu", "--seed", seed).out
+    return untimed(shown.replace("  loading torch and triton\n", "").strip())
 
 
 def untimed(screen: str) -> str:

@@ -99,8 +99,8 @@ def test_what_fails_in_a_task_is_its_authors(source: str, says: str, relu: Path,
     assert caught.value.fix.startswith("Mend the task, then: track grade '")
 
 
-def test_a_task_is_graded_from_the_command_line(relu: Path) -> None:
-    learner = Learner(relu.parent)
+def test_a_task_is_graded_from_the_command_line(relu: Path, warm: Warm) -> None:
+    learner = Learner(relu.parent, warm=lambda: warm)
     answer = learner.types("grade", "relu/", "--file", "relu/solution.py")
     assert answer.code == 0, answer.out + answer.err
     assert answer.out.startswith("Task · relu")

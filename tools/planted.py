@@ -21,17 +21,22 @@ TESTS = catalog.ROOT / "tests"
 def swapped(day: Day, swap: Mapping[str, str]) -> str:
     """The day's solution with each key of `swap`, which stands in it exactly once, replaced by its value.
 
+    A line … in a key stands for all lines between the one before it and the one after.
+
     Raises:
         TrackError: one stands there never, or several times.
     """
     source = day.solution.read_text(encoding="utf-8")
-    for old, new in swap.items():
-        if source.count(old) != 1:
+    for key, new in swap.items():
+        first, _, last = key.partition("…\n")
+        before, _, after = source.partition(first)
+        _, end, rest = after.partition(last) if last else ("", first, after)
+        if source.count(first) != 1 or not end:
             problem = (
-                f"{old!r} stands {source.count(old)} times in solutions/{day.place}.py, and once is wanted"
+                f"{key!r} stands {source.count(first)} times in solutions/{day.place}.py, and once is wanted"
             )
             raise TrackError(problem, "Swap more of the line, or less of it.")
-        source = source.replace(old, new)
+        source = before + new + rest
     return source
 
 

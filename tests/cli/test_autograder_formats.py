@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,13 +68,12 @@ def test_check50_says_what_was_skipped_and_why() -> None:
 
 
 @pytest.mark.parametrize("words", [("--format", "gradescope"), ("--json",)])
-def test_a_document_goes_where_it_is_asked_for(words: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "my.py").write_text(SOLUTION_1, encoding="utf-8")
-    learner = Learner(tmp_path)
+def test_a_document_goes_where_it_is_asked_for(words: tuple[str, ...], learner: Learner) -> None:
+    (learner.folder / "my.py").write_text(SOLUTION_1, encoding="utf-8")
     printed = learner.types("grade", "1", "--file", "my.py", "--cpu", "--seed", "1", *words)
     written = learner.types("grade", "1", "--file", "my.py", "--cpu", *words, "--output", "results.json")
     assert (printed.code, written.code) == (0, 0)
-    assert json.loads((tmp_path / "results.json").read_text()).keys() == json.loads(printed.out).keys()
+    assert json.loads((learner.folder / "results.json").read_text()).keys() == json.loads(printed.out).keys()
     assert "Passed." in written.out
     lost = learner.types("grade", "1", "--file", "my.py", "--cpu", *words, "--output", "no/results.json")
     assert (lost.code, lost.err.splitlines()[0]) == (

@@ -9,8 +9,6 @@ import pytest
 from grader.course import catalog
 from tests.learner import DAY_1, Learner
 
-DAY_7 = catalog.find("7")
-
 
 def test_without_a_gpu_a_bench_says_so_and_what_predicts(learner: Learner) -> None:
     learner.environment["CUDA_VISIBLE_DEVICES"] = ""

@@ -11,6 +11,7 @@ import pytest
 
 from grader import __version__
 from grader.cli import commands
+from grader.course.setup import doctor
 from tests.learner import DAY_1, REPO, Learner, passed
 
 COMMANDS = [
@@ -21,7 +22,7 @@ COMMANDS = [
 
 
 def test_a_newcomer_is_told_what_this_is_and_how_to_start(learner: Learner) -> None:
-    answer = learner.types()
+    answer = learner.starts()
     assert answer.code == 0
     assert "track tour" in answer.out
     assert answer.out.endswith("Next: track start 1\n")
@@ -36,7 +37,7 @@ def test_a_learner_is_told_the_current_day_its_file_and_the_next_command(started
 
 
 def test_the_version_is_told() -> None:
-    assert __version__ in Learner(REPO).types("--version").out
+    assert __version__ in Learner(REPO).starts("--version").out
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
 
 
 def test_the_help_lists_every_command_and_how_to_complete_them() -> None:
-    text = Learner(REPO).types("--help").out
+    text = Learner(REPO).starts("--help").out
     listed = [
         line.split()[0] for line in text.partition("Commands:")[2].partition("\n\n")[0].splitlines() if line
     ]
@@ -109,7 +110,7 @@ def test_the_help_lists_every_command_and_how_to_complete_them() -> None:
 
 
 def test_where_the_launcher_is_typed_the_completion_is_that_of_the_launcher() -> None:
-    text = Learner(REPO, {"TRACK_COMMAND": "./track"}).types("--help").out
+    text = Learner(REPO, {"TRACK_COMMAND": "./track"}).starts("--help").out
     line = f'eval "$(_TRACK_COMPLETE=bash_source {shlex.quote(str(REPO / "track"))})"'
     assert line in text
     assert f"_TRACK_COMPLETE=fish_source {shlex.quote(str(REPO / 'track'))} | source" in text
@@ -152,10 +153,13 @@ def test_status_and_list_work_before_the_first_start(learner: Learner) -> None:
     assert os.listdir(learner.folder) == []
 
 
-def test_doctor_reports_in_json() -> None:
+@pytest.mark.parametrize(("ok", "code"), [(True, 0), (None, 0), (False, 3)])
+def test_doctor_reports_in_json(ok: bool | None, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "doctor", lambda: [doctor.Condition(ok, "torch", "pip")])
     answer = Learner(REPO).types("doctor", "--json")
-    assert answer.json["ok"] is (answer.code == 0)
-    assert all(finding["what"] for finding in answer.json["findings"])
+    assert answer.code == code
+    assert answer.json["ok"] is (code == 0)
+    assert answer.json["findings"] == [{"ok": ok, "what": "torch", "fix": "pip"}]
 
 
 @pytest.mark.parametrize("words", ["", "status", "list", "--help"])

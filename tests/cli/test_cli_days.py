@@ -76,7 +76,7 @@ def test_before_a_pass_the_solution_asks_once(started: Learner) -> None:
 def test_on_a_terminal_the_question_can_be_answered(started: Learner, typed: str, opened: str) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, f"{typed}\n".encode())
-    answer = started.types("solution", stdin=theirs)
+    answer = started.starts("solution", stdin=theirs)
     os.close(ours)
     os.close(theirs)
     assert answer.code == 0

@@ -52,12 +52,14 @@ def test_a_grading_into_an_ascii_pipe_is_ascii(started: Learner) -> None:
     assert (answer.out + answer.err).isascii()
 
 
-def test_any_file_is_graded_from_any_folder_into_one_document_and_nothing_is_written(tmp_path: Path) -> None:
+def test_any_file_is_graded_from_any_folder_into_one_document_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "meine Lösung.py"
     file.write_text(SOLUTION_1)
     folder = tmp_path / "empty"
     folder.mkdir()
-    answer = Learner(folder).types("grade", "1", "--file", str(file), "--json", "--cpu")
+    answer = Learner(folder).starts("grade", "1", "--file", str(file), "--json", "--cpu")
     assert answer.code == 0
     assert answer.json["schema"] == 1
     assert answer.json["status"] == "passed"

@@ -79,13 +79,13 @@ def without_torch(learner: Learner, folder: Path) -> Learner:
 def test_without_torch_everything_but_a_grading_works(started: Learner, tmp_path: Path) -> None:
     broken = without_torch(started, tmp_path)
     for words in ("", "status", "list", "start 8", "hint 8", "lesson 8", "diff 8", "reset 8"):
-        answer = broken.types(*words.split())
+        answer = broken.starts(*words.split())
         assert answer.code == 0, (words, answer.err)
-    doctor = broken.types("doctor")
+    doctor = broken.starts("doctor")
     assert doctor.code == 3
     assert "Traceback" not in doctor.out + doctor.err
     started.kernel(DAY_1).write_text(SOLUTION_1)
-    answer = broken.types("grade", "1", "--cpu")
+    answer = broken.starts("grade", "1", "--cpu")
     assert answer.code == 3
     assert "torch" in answer.err
     assert len(answer.err.splitlines()) == 2

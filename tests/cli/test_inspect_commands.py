@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from grader.cli import inspect_commands
-from grader.cli.commands import track
 from grader.cli.screens import Terminal, access_page, compiler_listing, inspect_glossary, inspection
 from grader.course import catalog
 from grader.datasheets import GPUS
 from grader.errors import BadSubmission, TrackError
-from grader.grading import inspection_request
 from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from tests.shown import Screen, shown
@@ -36,21 +34,10 @@ def strided(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def typed(
-    warm: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Any:
-    """Types a command in an empty folder in which day 7's solution is `kernel.py`; says what is printed."""
+def typed(typed: Any, tmp_path: Path) -> Any:
+    """Types a command where day 7's solution is `kernel.py`."""
     (tmp_path / "kernel.py").write_text(SOLUTION, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TRACK_HOME", raising=False)
-    monkeypatch.setenv("TRACK_COMMAND", "track")
-    monkeypatch.setattr(inspection_request, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
-
-    def types(words: str) -> str:
-        track.main(words.split(), standalone_mode=False)
-        return capsys.readouterr().out
-
-    return types
+    return typed
 
 
 def seen(warm: Warm, path: Path) -> str:

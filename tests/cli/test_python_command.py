@@ -26,7 +26,7 @@ if "--fall" in sys.argv:
 
 def test_a_file_runs_with_its_arguments_and_its_traceback_begins_in_it(learner: Learner) -> None:
     (learner.folder / "try.py").write_text(DOUBLING)
-    answer = learner.types("python", "--cpu", "try.py", "-k", "--fall")
+    answer = learner.starts("python", "--cpu", "try.py", "-k", "--fall")
     assert answer.out == "[0.0, 2.0, 4.0, 6.0] ['-k', '--fall'] __main__\n"
     assert answer.code == 1
     told = answer.err[answer.err.index("Traceback") :].splitlines()
@@ -39,20 +39,20 @@ def test_with_interpret_a_kernel_runs_line_by_line_and_may_print(learner: Learne
         "bfloat16", "float32"
     )
     (learner.folder / "try.py").write_text(printing)
-    answer = learner.types("python", "--interpret", "try.py")
+    answer = learner.starts("python", "--interpret", "try.py")
     assert answer.code == 0, answer.err
     assert answer.out == "[0 1 2 3]\n[0.0, 2.0, 4.0, 6.0] [] __main__\n"
     assert answer.err == "kernels run in Triton's interpreter, where bf16 may be wrong or fail\n"
-    refused = learner.types("python", "--cpu", "try.py")
+    refused = learner.starts("python", "--cpu", "try.py")
     assert refused.code == 1
     assert "int32[constexpr[4]] is not string" in refused.err
 
 
 def test_a_file_of_the_course_is_found_from_anywhere_and_another_is_missed(learner: Learner) -> None:
-    answer = learner.types("python", "--cpu", "examples/train_copy.py", "--help")
+    answer = learner.starts("python", "--cpu", "examples/train_copy.py", "--help")
     assert answer.code == 0
     assert "--autocast" in answer.out
-    missing = learner.types("python", "nope.py")
+    missing = learner.starts("python", "nope.py")
     assert missing.code == 2
     assert missing.err.splitlines()[0] == "error: There is no file nope.py."
 
@@ -66,7 +66,7 @@ print(add(torch.arange(3.0), torch.arange(3.0)).tolist())
 def test_it_imports_kernels_of_earlier_days_as_a_grading_does(learner: Learner) -> None:
     day = catalog.find("8")
     (learner.folder / "try.py").write_text(USES)
-    answer = learner.types("python", "--cpu", "try.py")
+    answer = learner.starts("python", "--cpu", "try.py")
     assert answer.out == "[0.0, 2.0, 4.0]\n", answer.err
     assert answer.err == "add of day 8: ours; yours is taken once it has passed as it stands\n"
     kernel = learner.kernel(day.stem)
@@ -76,7 +76,7 @@ def test_it_imports_kernels_of_earlier_days_as_a_grading_does(learner: Learner) 
     kernel.write_text(own, encoding="utf-8")
     sha256 = hashlib.sha256(own.encode()).hexdigest()
     journal.append(learner.journal, "graded", 8, status="passed", sha256=sha256)
-    answer = learner.types("python", "--cpu", "try.py")
+    answer = learner.starts("python", "--cpu", "try.py")
     assert (answer.out, answer.err) == ("mine\n[0.0, 2.0, 4.0]\n", "add of day 8: yours\n")
 
 
@@ -85,6 +85,6 @@ def test_what_no_earlier_day_asks_for_is_not_there(learner: Learner) -> None:
     folder.mkdir(parents=True)
     (learner.home / ".track").mkdir()
     (folder / "try.py").write_text("from mine import self_attention\n")
-    answer = learner.types("python", "--cpu", str(folder / "try.py"))
+    answer = learner.starts("python", "--cpu", str(folder / "try.py"))
     assert answer.code == 1
     assert "cannot import name 'self_attention' from 'mine'" in answer.err.splitlines()[-1]

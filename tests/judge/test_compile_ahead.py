@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import subprocess
-import sys
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -13,11 +9,10 @@ from typing import Any
 import pytest
 
 from grader.challenge import Case, Challenge, Gradients
-from grader.course import catalog
 from grader.judge import compile_ahead
 from grader.judge.compile_ahead import Ahead
 from grader.request import CACHE
-from tests import environments
+from tests.kernel import fresh
 
 HIDDEN = """
 import torch
@@ -117,23 +112,9 @@ def compiled(
     hidden, path = tmp_path / "day" / "hidden_tests.py", tmp_path / "kernel.py"
     hidden.write_text(hidden_tests)
     path.write_text(HEAD + kernel)
-    triton = Path(importlib.util.find_spec("triton").origin).parents[1]  # type: ignore[union-attr,arg-type]
-    path_of_modules = f"{triton}:{catalog.ROOT}"  # the Triton that this test is run with
-    around = environments.plain(PYTHONPATH=path_of_modules, TRITON_CACHE_DIR=str(tmp_path / cache))
-    around.pop("TRITON_INTERPRET", None)
-    command = [
-        sys.executable,
-        "-m",
-        "tests.judge.parent_without_gpu",
-        hidden,
-        path,
-        tmp_path / "provided",
-        tmp_path / cache,
-        str(cores),
-    ]
-    ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    found: list[int] = json.loads(ran.stdout.splitlines()[-1])
+    words = (hidden, path, tmp_path / "provided", tmp_path / cache, str(cores))
+    where = str(tmp_path / cache)
+    found: list[int] = fresh.module("tests.judge.parent_without_gpu", *words, TRITON_CACHE_DIR=where)
     return found
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from grader.course import catalog
 from grader.diagnosis.diagnose import ONLY_ON_A_GPU
-from tests import environments
+from tests.kernel import fresh
 from tools import planted
 
 
 def looked(day: str, kernel: Path, *more: str) -> list[Any]:
     """The sentence before and after, the cause that was seen, and how many huge cases are walked."""
-    around = environments.plain(PYTHONPATH=str(catalog.ROOT))
-    around.pop("TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "tests.judge.recheck_process", day, kernel, *more]
-    ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    found: list[Any] = json.loads(ran.stdout.splitlines()[-1])
+    found: list[Any] = fresh.module("tests.judge.recheck_process", day, kernel, *more)
     return found
 
 

@@ -1,22 +1,29 @@
-"""A learner for the tests: a folder, a terminal, and the real command line in a real process."""
+"""A learner for the tests: a folder, a terminal, and the real command line."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import io
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from grader.cli import shell_integration
+from grader.cli.commands import track
 from grader.course import catalog
 from grader.course.catalog import Day
+from grader.grading.warm_client import Warm
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -113,10 +120,35 @@ class Learner:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    warm: Callable[[], Warm] | None = None  # who grades what is typed; else each grading starts its own
 
-    def types(self, *words: str, cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> Answer:
+    def types(self, *words: str, cwd: Path | None = None) -> Answer:
+        """What `track` with these words prints, in this process: to start one takes ten times as long."""
+        around = self.surroundings()
+        out, err = (io.TextIOWrapper(io.BytesIO(), around["PYTHONIOENCODING"]) for _ in range(2))
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            mock.patch.dict(os.environ, around, clear=True),
+            open(os.devnull) as nothing,
+        ):
+            patch.chdir(cwd or self.folder)
+            patch.setattr(signal, "signal", lambda *_: None)  # what ends pytest is pytest's
+            patch.setattr(os, "execve", lambda *_: pytest.fail("what runs another program starts()"))
+            if self.warm:
+                share(patch, self.warm)
+            for name, stream in (("stdin", nothing), ("stdout", out), ("stderr", err)):
+                patch.setattr(sys, name, stream)
+            with pytest.raises(SystemExit) as end:
+                shell_integration.run(track, list(words))
+        told = []
+        for stream in (out, err):
+            stream.flush()
+            told.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        return Answer(end.value.code, *told)
+
+    def starts(self, *words: str, stdin: int = subprocess.DEVNULL) -> Answer:
         """Runs `track` with these words in a process of its own, without a terminal."""
-        return self._process("-m", "grader", *words, cwd=cwd, stdin=stdin)
+        return self._process("-m", "grader", *words, stdin=stdin)
 
     def watches(self, *words: str) -> str:
         """All that `track` with these words shows on a terminal."""
@@ -142,10 +174,10 @@ class Learner:
         """Runs Python code in the same way, with these words as its arguments."""
         return self._process("-c", code, *words)
 
-    def _process(self, *words: str, cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> Answer:
+    def _process(self, *words: str, stdin: int = subprocess.DEVNULL) -> Answer:
         process = subprocess.run(
             [sys.executable, *words],
-            cwd=cwd or self.folder,
+            cwd=self.folder,
             env=self.surroundings(),
             stdin=stdin,
             capture_output=True,
@@ -178,6 +210,16 @@ class Learner:
         return [json.loads(line) for line in self.journal.read_text(encoding="utf-8").splitlines()]
 
 
+def share(patch: pytest.MonkeyPatch, warm: Callable[[], Warm]) -> None:
+    """From now on whoever starts a warm parent for the CPU gets this one."""
+
+    def given(device: Any) -> contextlib.AbstractContextManager[Warm]:
+        return contextlib.nullcontext(warm()) if device == "cpu" else Warm(device)
+
+    for module in ("grade", "inspection_request"):
+        patch.setattr(importlib.import_module(f"grader.grading.{module}"), "Warm", given)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a command gave back."""
@@ -193,11 +235,11 @@ class Answer:
 
 
 @pytest.fixture
-def learner(tmp_path: Path) -> Learner:
+def learner(tmp_path: Path, request: pytest.FixtureRequest) -> Learner:
     """Someone in an empty folder whose name has a space and an umlaut."""
     folder = tmp_path / "grüße an alle"
     folder.mkdir()
-    return Learner(folder)
+    return Learner(folder, warm=lambda: request.getfixturevalue("warm"))
 
 
 @pytest.fixture
@@ -205,6 +247,22 @@ def started(learner: Learner) -> Learner:
     """The same, after `track start 1`."""
     assert learner.types("start", "1").code == 0
     return learner
+
+
+@pytest.fixture
+def typed(
+    warm: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """Types a command in a folder of its own; says what is printed, and raises what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRACK_COMMAND", "track")
+    share(monkeypatch, lambda: warm)
+
+    def types(words: str) -> str:
+        track.main(words.split(), standalone_mode=False)
+        return capsys.readouterr().out
+
+    return types
 
 
 def passed(learner: Learner) -> Learner:

@@ -32,7 +32,7 @@ def test_arguments_of_dev_test_go_to_pytest_in_the_clone(tmp_path: Path) -> None
 
 
 def test_the_exit_code_of_dev_test_is_that_of_pytest(tmp_path: Path) -> None:
-    assert dev("test", "-n0", "-q", "tests/no_such_file.py", cwd=tmp_path).returncode == 4
+    assert dev("test", "-n0", "--rootdir", "no such folder", cwd=tmp_path).returncode == 4
 
 
 def test_eight_writers_lose_nothing_in_the_journal() -> None:

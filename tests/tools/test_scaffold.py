@@ -15,8 +15,9 @@ from grader.cli.watch import Watch
 from grader.course import catalog
 from grader.course.learner import workspace
 from grader.errors import TrackError
+from grader.grading.warm_client import Warm
 from tests import environments
-from tests.learner import day, forget
+from tests.learner import day, forget, share
 
 
 @pytest.fixture
@@ -86,8 +87,9 @@ def test_a_new_day_gets_the_first_number_that_is_free(workshop: Path, words: str
 
 
 def test_every_command_works_for_a_new_extra(
-    workshop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    workshop: Path, warm: Warm, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    share(monkeypatch, lambda: warm)
     monkeypatch.setenv("TRACK_COMMAND", "track")
     types("dev", "new", "rope", "--after", "2")
     assert types("start", "rope") == 0

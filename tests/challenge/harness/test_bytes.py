@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.made_up_day import Judged
+from tests.made_up_day import Judged, fails
 
 HIDDEN = """
 challenge = Challenge(
@@ -52,10 +52,7 @@ def test_bytes_are_compared_exactly(judged: Judged) -> None:
     ],
 )
 def test_a_wrong_one_fails(judged: Judged, old: str, new: str, says: str) -> None:
-    assert KERNEL.count(old) == 1
-    verdict = judged(HIDDEN, KERNEL.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis
+    fails(judged, HIDDEN, KERNEL, (old, new), says)
 
 
 @pytest.mark.parametrize("value", [250, 127])  # what memory that nobody wrote holds

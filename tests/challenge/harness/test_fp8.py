@@ -14,7 +14,7 @@ from grader.challenge.harness.trial import Trial
 from grader.challenge.harness.value_checks import value_findings
 from grader.tensor_storage import poison, span
 from tests.judge.tried import REPORT
-from tests.made_up_day import Judged
+from tests.made_up_day import Judged, fails
 
 E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
 NARROWING = """
@@ -94,10 +94,7 @@ def test_a_right_kernel_passes(judged: Judged, hidden: str, kernel: str) -> None
     ],
 )
 def test_codes_that_are_wrong_fail(judged: Judged, old: str, new: str, says: str) -> None:
-    assert NARROW.count(old) == 1
-    verdict = judged(NARROWING, NARROW.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis
+    fails(judged, NARROWING, NARROW, (old, new), says)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +108,7 @@ def test_codes_that_are_wrong_fail(judged: Judged, old: str, new: str, says: str
     ],
 )  # fmt: skip
 def test_codes_that_are_read_wrongly_fail(judged: Judged, old: str, new: str, says: str) -> None:
-    assert WIDEN.count(old) == 1
-    verdict = judged(WIDENING, WIDEN.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis
+    fails(judged, WIDENING, WIDEN, (old, new), says)
 
 
 @pytest.mark.parametrize("dtype", [E4M3, E5M2])

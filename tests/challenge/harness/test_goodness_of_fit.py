@@ -13,7 +13,7 @@ from grader.challenge.harness.oracle import expect
 from grader.challenge.harness.trial import Trial
 from grader.challenge.harness.value_checks import value_findings
 from tests.judge.tried import REPORT
-from tests.made_up_day import Judged
+from tests.made_up_day import Judged, fails
 
 ROWS = 2000
 ODDS = (0.5, 0.2, 0.0, 0.15, 0.1, 0.05)
@@ -177,7 +177,4 @@ def test_a_right_kernel_passes(judged: Judged) -> None:
     ],
 )
 def test_a_wrong_kernel_is_told_why(judged: Judged, old: str, new: str, says: str) -> None:
-    assert KERNEL.count(old) == 1
-    verdict = judged(HIDDEN, KERNEL.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis, verdict.diagnosis
+    fails(judged, HIDDEN, KERNEL, (old, new), says)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.made_up_day import Judged
+from tests.made_up_day import Judged, fails
 
 HIDDEN = """
 challenge = Challenge(
@@ -100,10 +100,7 @@ def test_a_right_backward_pass_passes(judged: Judged) -> None:
     ],
 )
 def test_a_wrong_backward_pass_is_told_why(judged: Judged, old: str, new: str, says: str) -> None:
-    assert KERNEL.count(old) == 1
-    verdict = judged(HIDDEN, KERNEL.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis
+    fails(judged, HIDDEN, KERNEL, (old, new), says)
 
 
 def test_a_parameter_that_is_kept_costs_nothing(judged: Judged) -> None:

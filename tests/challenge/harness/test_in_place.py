@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.made_up_day import Judged
+from tests.made_up_day import Judged, fails
 
 HIDDEN = """
 def inputs(case, draw):
@@ -87,10 +87,7 @@ def test_what_the_arguments_hold_afterwards_is_the_result(judged: Judged) -> Non
     ],
 )
 def test_a_wrong_one_is_told_why(judged: Judged, old: str, new: str, says: str) -> None:
-    assert KERNEL.count(old) == 1
-    verdict = judged(HIDDEN, KERNEL.replace(old, new))
-    assert verdict.status == "failed"
-    assert says in verdict.diagnosis
+    fails(judged, HIDDEN, KERNEL, (old, new), says)
 
 
 def test_what_is_not_to_be_written_stays_as_it_was(judged: Judged) -> None:

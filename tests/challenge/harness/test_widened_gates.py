@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -17,6 +17,7 @@ from grader.challenge.harness.trial import draw, draw_upstream
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
+from tests.rounding import asked_once
 
 SMALL = 1024  # elements of the inputs: larger cases take long, and differ in nothing that matters here
 FEW = 3  # cases of a challenge, evenly spread
@@ -63,20 +64,6 @@ def expected(challenge: Challenge, case: Case) -> list[Expected]:
             challenge, arguments, upstream, kept, names, oracle.reached(challenge, arguments, upstream, kept)
         )
     return [want for want in wanted if isinstance(want, Expected) and not want.by_code]
-
-
-def asked_once(want: Expected) -> Expected:
-    """The same, with the movement kept: of each wrong answer it is asked from the first draw on."""
-    kept: list[tuple[float, Tensor]] = []
-    rest = iter(want.movement() if want.movement else ())
-
-    def movement() -> Iterator[tuple[float, Tensor]]:
-        yield from kept
-        for one in rest:
-            kept.append(one)
-            yield one
-
-    return replace(want, movement=want.movement and movement)
 
 
 def small(challenge: Challenge, case: Case) -> bool:

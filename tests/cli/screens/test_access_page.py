@@ -13,7 +13,6 @@ from grader.cli.screens import access_page
 from grader.course import catalog
 
 DAY = catalog.find("7")
-LINES = DAY.solution.read_text(encoding="utf-8").splitlines()
 Json = dict[str, Any]
 
 
@@ -117,26 +116,6 @@ def transpose() -> list[Json]:
     steps = [program(m, n) for n in range(4) for m in range(3)]
     return part(
         "transpose", launch("transpose_kernel", [3, 4, 1], {"x_ptr": [70, 100], "y_ptr": [100, 70]}, steps)
-    )
-
-
-def matmul() -> list[Json]:
-    """[48, 48] @ [48, 32] in tiles of 16, with 3 steps along k."""
-
-    def program(m: int, n: int) -> list[Json]:
-        steps = []
-        for k in range(3):
-            loads = [
-                tile("load", 22, "a_ptr", (16 * m, 16 * k), (16, 16), (48, 48)),
-                tile("load", 23, "b_ptr", (16 * k, 16 * n), (16, 16), (48, 32)),
-            ]
-            steps += [{**one, "time": k + 1, "times": 3} for one in loads]
-        return [*steps, tile("store", 27, "c_ptr", (16 * m, 16 * n), (16, 16), (48, 32))]
-
-    tensors = {"a_ptr": [48, 48], "b_ptr": [48, 32], "c_ptr": [48, 32]}
-    return part(
-        "matmul",
-        launch("matmul_kernel", [3, 2, 1], tensors, [program(m, n) for n in range(2) for m in range(3)]),
     )
 
 

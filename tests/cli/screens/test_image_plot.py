@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import importlib
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grader.cli.commands import track
 from grader.cli.screens import image_plot
 from grader.course import catalog
 from grader.errors import TrackError
@@ -27,25 +27,15 @@ def pixels(one: dict[str, Any]) -> np.ndarray[Any, Any]:
     return np.frombuffer(base64.b64decode(one["bytes"]), np.uint8).reshape(one["shape"])
 
 
-@pytest.fixture
-def typed(
-    warm: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Any:
-    """Types a command in an empty folder; says what is printed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRACK_COMMAND", "track")
-    monkeypatch.setattr(inspection_request, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
-
-    def types(words: str) -> str:
-        track.main(words.split(), standalone_mode=False)
-        return capsys.readouterr().out
-
-    return types
-
-
-def test_an_image_is_there_before_and_after(warm: Warm) -> None:
+@pytest.fixture(scope="module")
+def grayscale(warm: Warm) -> Any:
+    """What is drawn of our solution; it takes seconds."""
     day = catalog.find("grayscale")
-    before, after = map(pixels, ask(day, day.solution, "show", warm=warm)[0]["picture"])
+    return ask(day, day.solution, "show", warm=warm)
+
+
+def test_an_image_is_there_before_and_after(grayscale: Any) -> None:
+    before, after = map(pixels, grayscale[0]["picture"])
     assert before.shape == (96, 144, 3)
     weighted = before.astype(int) @ (77, 150, 29)
     assert np.array_equal(after, (weighted + 128) >> 8)
@@ -79,8 +69,11 @@ def test_a_film_of_24_frames_is_smaller_than_a_megabyte(typed: Any, tmp_path: Pa
     assert np.abs(last.astype(int) - palette[code]).max() <= 1  # fp32 beside fp64
 
 
-def test_what_is_not_ours_is_not_overwritten_and_ours_is(typed: Any, tmp_path: Path) -> None:
+def test_what_is_not_ours_is_not_overwritten_and_ours_is(
+    typed: Any, grayscale: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(inspection_request, "ask", lambda *_, **__: deepcopy(grayscale))
     show = f"show grayscale --file {catalog.find('grayscale').solution}"
     picture = tmp_path / "grayscale-image.png"
     picture.write_text("mine")

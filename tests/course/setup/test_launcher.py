@@ -57,25 +57,77 @@ def track(clone: Path, *words: str, wheelhouse: Path | str, cwd: Path) -> subpro
     )
 
 
-def test_a_fresh_clone_sets_itself_up_once_and_survives_a_move(wheelhouse: Path, tmp_path: Path) -> None:
-    clone = environments.clone(tmp_path / "a clone, größer")
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
+def test_help_installs_nothing(tmp_path: Path) -> None:
+    clone = environments.clone(tmp_path / "it's a clone")
+    for words in (["--help"], ["grade", "--help"], ["dev"]):
+        answer = track(clone, *words, wheelhouse="/nowhere", cwd=tmp_path)
+        assert (answer.returncode, answer.stderr) == (0, "")
+        assert "Nothing is installed yet." in answer.stdout
+        assert shlex.split(answer.stdout.splitlines()[-1])[:3] == ["Next:", str(clone / "track"), "tour"]
+    assert not (clone / ".venv").exists()
 
-    first = track(clone, "status", "--json", wheelhouse=wheelhouse, cwd=elsewhere)
-    assert first.returncode == 0, first.stderr
-    assert json.loads(first.stdout)["days"]
-    assert "PyTorch" in first.stderr
-    assert "everything imports" in first.stderr
+
+def helped(clone: Path, *words: str, cwd: Path) -> tuple[str, str]:
+    """What help says where nothing can be installed."""
+    answer = track(clone, *words, wheelhouse="/nowhere", cwd=cwd)
+    return answer.stdout, answer.stderr
+
+
+Said = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def resumed(wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int], Said]:
+    """A clone whose environment had lost its Python: a run that makes it anew is killed, and two go on."""
+    clone = environments.clone(tmp_path_factory.mktemp("resumed") / "a clone, größer")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    (clone / ".venv" / "bin" / "python").symlink_to("/nowhere/python3.9")
+    (clone / ".venv" / "ready").write_text(f"{clone}\n")
+    command = [clone / "track", "status", "--json"]
+    surroundings = around(wheelhouse)
+    first = subprocess.Popen(command, env=surroundings, start_new_session=True, stderr=subprocess.DEVNULL)
+    log = clone / ".venv" / "setup.log"
+    while not (log.exists() and "torch" in log.read_text()) and first.poll() is None:
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    assert not (clone / ".venv" / "ready").exists()
+
+    options = {"cwd": elsewhere, "env": surroundings, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen(command, text=True, **options) for _ in range(2)]  # type: ignore[call-overload]
+    said = [process.communicate() for process in both]
     assert not list(elsewhere.iterdir())
+    return clone, [process.returncode for process in both], said
+
+
+# On one core: the three need one environment, which takes ten core seconds of pip's.
+@pytest.mark.xdist_group("resumed")
+def test_a_killed_run_that_makes_a_lost_python_anew_is_resumed_by_two_at_once(
+    resumed: tuple[Path, list[int], Said],
+) -> None:
+    clone, codes, said = resumed
+    assert codes == [0, 0], said
+    assert said[0][0] == said[1][0]
+    assert json.loads(said[0][0])["days"]
+    assert sum("PyTorch" in err and "everything imports" in err for _, err in said) == 1
+    assert sum("waiting for it" in err for _, err in said) == 1
     if not has_nvidia_gpu():
         assert re.search(r"torch==[\d.]+\+cpu\n", (clone / ".venv" / "setup.log").read_text())
 
+
+@pytest.mark.xdist_group("resumed")
+def test_a_clone_is_set_up_once_and_survives_a_move(
+    resumed: tuple[Path, list[int], Said], wheelhouse: Path, tmp_path: Path
+) -> None:
+    clone = resumed[0]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     second = track(clone, "list", wheelhouse="/nowhere", cwd=elsewhere)
     assert second.returncode == 0
     assert second.stderr == ""
 
-    moved = clone.rename(tmp_path / "moved")
+    moved = clone.rename(clone.with_name("moved"))
     third = track(moved, "list", wheelhouse="/nowhere", cwd=elsewhere)
     assert third.returncode == 0, third.stderr
     code = "from grader.course import catalog; print(catalog.ROOT)"
@@ -104,62 +156,7 @@ def test_a_fresh_clone_sets_itself_up_once_and_survives_a_move(wheelhouse: Path,
     assert track(moved, "start", "1", wheelhouse="/nowhere", cwd=moved).returncode == 0
     found = track(moved, "status", "--json", wheelhouse="/nowhere", cwd=elsewhere)
     assert json.loads(found.stdout)["workspace"] == str(moved / "my-track"), "from any folder"
-
-
-def test_help_installs_nothing(tmp_path: Path) -> None:
-    clone = environments.clone(tmp_path / "it's a clone")
-    for words in (["--help"], ["grade", "--help"], ["dev"]):
-        answer = track(clone, *words, wheelhouse="/nowhere", cwd=tmp_path)
-        assert (answer.returncode, answer.stderr) == (0, "")
-        assert "Nothing is installed yet." in answer.stdout
-        assert shlex.split(answer.stdout.splitlines()[-1])[:3] == ["Next:", str(clone / "track"), "tour"]
-    assert not (clone / ".venv").exists()
-
-
-def helped(clone: Path, *words: str, cwd: Path) -> tuple[str, str]:
-    """What help says where nothing can be installed."""
-    answer = track(clone, *words, wheelhouse="/nowhere", cwd=cwd)
-    return answer.stdout, answer.stderr
-
-
-Said = list[tuple[str, str]]
-
-
-@pytest.fixture(scope="module")
-def resumed(wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int], Said]:
-    """A clone whose environment had lost its Python: a run that makes it anew is killed, and two go on."""
-    clone = environments.clone(tmp_path_factory.mktemp("resumed") / "clone")
-    (clone / ".venv" / "bin").mkdir(parents=True)
-    (clone / ".venv" / "bin" / "python").symlink_to("/nowhere/python3.9")
-    (clone / ".venv" / "ready").write_text(f"{clone}\n")
-    command = [clone / "track", "list"]
-    surroundings = around(wheelhouse)
-    first = subprocess.Popen(command, env=surroundings, start_new_session=True, stderr=subprocess.DEVNULL)
-    log = clone / ".venv" / "setup.log"
-    while not (log.exists() and "torch" in log.read_text()) and first.poll() is None:
-        time.sleep(0.02)
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
-    assert not (clone / ".venv" / "ready").exists()
-
-    both = [
-        subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    said = [process.communicate() for process in both]
-    return clone, [process.returncode for process in both], said
-
-
-# In one process: ten core seconds are pip's, for an environment that one of them needs and the other damages.
-@pytest.mark.xdist_group("resumed")
-def test_a_killed_run_that_makes_a_lost_python_anew_is_resumed_by_two_at_once(
-    resumed: tuple[Path, list[int], Said],
-) -> None:
-    _, codes, said = resumed
-    assert codes == [0, 0], said
-    assert said[0][0] == said[1][0] != ""
-    assert sum("everything imports" in err for _, err in said) == 1
-    assert sum("waiting for it" in err for _, err in said) == 1
+    moved.rename(clone)
 
 
 @pytest.mark.xdist_group("resumed")

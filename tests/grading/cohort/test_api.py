@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -116,10 +117,19 @@ def test_a_cancelled_grading_gives_its_slot_back() -> None:
     assert asyncio.run(status()) == "passed"
 
 
-def test_a_failure_that_is_fast_is_not_explained_and_worth_no_more() -> None:
-    wrong = RIGHT.replace("2 * x + 1\n", "2 * x\n")
-    with Pool(1, "cpu", task=1) as pool:
-        whole, fast = (pool.grade_many([wrong], seed=7, fail_fast=fast)[0] for fast in (False, True))
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    """For a day, by its number."""
+    with Pool(1, "cpu", task=13) as made:
+        yield made
+
+
+SOFTMAX = catalog.find("13").solution.read_text(encoding="utf-8")
+
+
+def test_a_failure_that_is_fast_is_not_explained_and_worth_no_more(pool: Pool) -> None:
+    wrong = SOFTMAX.replace("numerator / denominator", "numerator / denominator * 2")
+    whole, fast = (pool.grade_many([wrong], seed=7, fail_fast=fast)[0] for fast in (False, True))
     assert (fast.status, whole.status) == ("failed", "failed")
     failed = [check.outcome for check in fast.checks].index("failed")
     assert {check.outcome for check in fast.checks[failed + 1 :]} == {"not reached"}
@@ -127,11 +137,9 @@ def test_a_failure_that_is_fast_is_not_explained_and_worth_no_more() -> None:
     assert fast.score() <= whole.score()
 
 
-def test_speed_that_was_not_asked_for_earns_nothing() -> None:
+def test_speed_that_was_not_asked_for_earns_nothing(pool: Pool) -> None:
     """One scale: else a pass would be worth more where nobody looks whether it is fast."""
-    source = catalog.find("13").solution
-    with Pool(1, "cpu", task=13) as pool:
-        timed, untimed = (pool.grade_many([source], speed=speed)[0] for speed in (True, False))
+    timed, untimed = (pool.grade_many([SOFTMAX], speed=speed)[0] for speed in (True, False))
     assert untimed.score() == pytest.approx(0.6)
     assert timed.score() > untimed.score()
     assert timed.correct

@@ -161,7 +161,6 @@ def test_a_regular_expression_says_whose_a_file_is_and_when(tmp_path: Path) -> N
 
 SKELETON = catalog.find("13").skeleton.read_bytes()
 WORK, CLONE = "my-track/day13_fused_softmax/kernel.py", {"grader/version.py": b"", "days/x/kernel.py": b""}
-LATER = {"b": 5}
 # What a learner handed in, the minute of each; the days asked for; what is graded; why another one is not.
 PICKS: dict[str, tuple[Files, Mapping[str, int], str, dict[str, str], dict[str, str]]] = {
     "a workspace in a clone": (

@@ -74,13 +74,6 @@ def test_a_folder_a_learner(tmp_path: Path) -> None:
     assert given(read(str(tmp_path)).items) == (FOUND, [])
 
 
-def test_a_zip_of_folders_is_read_as_the_folder(tmp_path: Path) -> None:
-    path = packed(
-        tmp_path / "class.zip", **{f"week 2/{name}": KERNEL for name in FORMS}, **{"__MACOSX/._x": b""}
-    )
-    assert given(read(str(path)).items) == (FOUND, [])
-
-
 def test_a_zip_of_one_learner_bears_their_name(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     path = packed(tmp_path / "class" / "ann.zip", **{"homework/day01.py": KERNEL, "day02.py": KERNEL})

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.learner import REPO
+from tests.kernel.fresh import answer
 from tests.made_up_day import KERNEL as HEAD
 from tests.made_up_day import Judged
 
@@ -113,24 +111,24 @@ def test_dtypes_and_alignment_are_told_apart(judged: Judged) -> None:
 
 
 COMPILED = """
-import importlib.util, sys
+import importlib.util
 import torch, triton
 from triton.runtime import driver
 from grader import datasheets
 from grader.performance.compiler.fake_driver import Driver
 
-compiled = []
+answer, compiled = [], []
 triton.knobs.runtime.jit_cache_hook = lambda **_: compiled.append(1) and None
 driver.set_active(Driver(datasheets.GPUS[datasheets.USUAL]))
 x = torch.empty(16)
-for path in sys.argv[1:]:
+for path in paths:
     spec = importlib.util.spec_from_file_location("kernel", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     compiled.clear()
     for step in (1, 2, 3, 1600):
         module.scale_kernel.warmup(x, x, 40, 0.5 / step, step, BLOCK=16, grid=(1,))
-    print(len(compiled))
+    answer.append(len(compiled))
 """
 COUNTS = {
     ("", ""): 3,
@@ -143,17 +141,6 @@ def test_tritons_own_hook_counts_the_same(tmp_path: Path) -> None:
     paths = [tmp_path / f"kernel{number}.py" for number in range(len(COUNTS))]
     for path, edit in zip(paths, COUNTS, strict=True):
         path.write_text(HEAD + KERNEL.replace(*edit, 1), encoding="utf-8")
-    environment = {
-        "PYTHONPATH": str(REPO),
-        "PATH": "/usr/bin:/bin",
-        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", COMPILED, *paths],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert [*map(int, done.stdout.split())] == list(COUNTS.values())
+    given = f"import os\nos.environ['TRITON_CACHE_DIR'] = {str(tmp_path / 'cache')!r}\n"
+    given += f"paths = {[*map(str, paths)]}\n"
+    assert answer(given + COMPILED, evaluates=False) == list(COUNTS.values())

@@ -42,9 +42,6 @@ def double(x):
     return y
 """
 ROW = "pid * BLOCK + tl.arange(0, BLOCK)"
-SUM = """    acc = 0
-    for step in range(0, 2 + 0 * stride):
-        acc = acc + x"""
 
 
 @pytest.mark.every_triton

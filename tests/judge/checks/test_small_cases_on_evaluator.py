@@ -4,24 +4,16 @@ races.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 from grader.course import catalog
-from tests import environments
+from tests.kernel import fresh
 from tools import planted
 
 
 def said(day: str, kernel: Path) -> dict[str, str]:
     """What is said of each small case, and of each huge one."""
-    around = environments.plain(PYTHONPATH=str(catalog.ROOT))
-    around.pop("TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "tests.judge.beside_gpu_process", day, kernel]
-    ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    found: dict[str, str] = json.loads(ran.stdout.splitlines()[-1])
+    found: dict[str, str] = fresh.module("tests.judge.beside_gpu_process", day, kernel)
     return found
 
 

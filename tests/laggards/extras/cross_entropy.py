@@ -9,10 +9,7 @@ laggards = [
         swap={
             """\
 def backward_kernel(
-    dloss_ptr,
-    logits_ptr,
-    target_ptr,
-    max_ptr,
+…
     sum_ptr,
 """: '''\
 def log_softmax_kernel(
@@ -46,18 +43,7 @@ def gradient_kernel(
 ''': '    """Reads mv in fp32, writes mv."""\n',
             """\
     mask = cols < n_cols
-    dlogits_ptrs = dlogits_ptr + row * n_cols + cols
-    target = tl.load(target_ptr + row)
-    if target != ignore_index:
-        # On the device: the host never waits for the upstream gradient, nor for the count.
-        scale = tl.load(dloss_ptr) / tl.load(count_ptr)
-        m, l_row = tl.load(max_ptr + row), tl.load(sum_ptr + row)
-        # n elements from HBM and n to it. The exponential is computed again: it costs no byte.
-        x = tl.load(logits_ptr + row * stride_m + cols, mask=mask, other=0.0).to(tl.float32)
-        p = tl.exp2((x - m) * LOG2_E) * (1 / l_row)
-        aim = tl.where(cols == target, 1 - smoothing, 0.0) + smoothing / n_cols
-        tl.store(dlogits_ptrs, (p - aim) * scale, mask=mask)
-    else:
+…
         tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=mask)
 """: """\
     target = tl.load(target_ptr + row)
@@ -70,18 +56,7 @@ def gradient_kernel(
 """,
             """\
         BLOCK_N = min(triton.next_power_of_2(n_cols), 4096)
-        backward_kernel[(n_rows, triton.cdiv(n_cols, BLOCK_N))](
-            dloss,
-            logits,
-            target,
-            maxima,
-            sums,
-            count,
-            dlogits,
-            n_cols,
-            logits.stride(0),
-            *ctx.numbers,
-            BLOCK_N=BLOCK_N,
+…
             num_warps=4,
 """: """\
         logp = torch.empty(n_rows, n_cols, dtype=torch.float32, device=logits.device)

@@ -12,10 +12,7 @@ STORE = """    offs = rows[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     tl.store(y_ptr + offs, level * absmax[:, None], mask=offs < n)
 """
 LAUNCH = """    dequantize_kernel[grid](
-        packed,
-        codes,
-        table,
-        scales,
+…
         offset,
 """
 

@@ -7,38 +7,11 @@ laggards = [
     Laggard(
         "forward as three kernels, for rstd, x_hat and y",
         swap={
-            '''\
+            """\
 def forward_kernel(
-    x_ptr,
-    weight_ptr,
-    y_ptr,
-    rstd_ptr,
-    n_rows,
-    n_cols,
-    stride_xm,
-    eps,
-    offset,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
-    """y = x * rstd * (offset + weight) for BLOCK_M rows, and rstd = 1 / sqrt(mean of x^2 + eps) to keep."""
-    # 64 bits: a row may start 2**31 elements or more after the first one.
-    offs_m = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
-    offs_n = tl.arange(0, BLOCK_N)
-    rows, cols = offs_m < n_rows, offs_n < n_cols
-    mask = rows[:, None] & cols[None, :]
-    # n elements a row from HBM; the weight comes from L2, asked for before anybody waits for a sum.
-    x = tl.load(x_ptr + offs_m[:, None] * stride_xm + offs_n[None, :], mask=mask, other=0.0)
-    weight = tl.load(weight_ptr + offs_n, mask=cols, other=0.0)
-    # fp32 before the square: in fp16 256 * 256 is infinite already.
-    x = x.to(tl.float32)
-    rstd = tl.rsqrt(tl.sum(x * x, axis=1) / n_cols + eps)
-    # offset + weight in fp32 too: beside 1 a small bf16 weight would lose its last digits.
-    y = x * rstd[:, None] * (offset + weight.to(tl.float32))[None, :]
-    # n elements a row to HBM, rounded here and nowhere earlier; 4 bytes a row save backward this reduction.
-    tl.store(y_ptr + offs_m[:, None] * n_cols + offs_n[None, :], y, mask=mask)
+…
     tl.store(rstd_ptr + offs_m, rstd, mask=rows)
-''': '''\
+""": '''\
 def rstd_kernel(x_ptr, rstd_ptr, n_cols, stride_xm, eps, BLOCK_N: tl.constexpr):
     """Reads mn, writes m."""
     row = tl.program_id(0).to(tl.int64)
@@ -70,21 +43,7 @@ def scale_kernel(x_hat_ptr, weight_ptr, y_ptr, n_cols, offset, BLOCK_N: tl.const
 ''',
             """\
         # About 8192 elements a program: at n = 4096 two rows, which share one read of the weight.
-        BLOCK_N = triton.next_power_of_2(n_cols)
-        BLOCK_M = max(8192 // BLOCK_N, 1)
-        forward_kernel[(triton.cdiv(n_rows, BLOCK_M),)](
-            x,
-            weight,
-            y,
-            rstd,
-            n_rows,
-            n_cols,
-            x.stride(0),
-            eps,
-            offset,
-            BLOCK_M=BLOCK_M,
-            BLOCK_N=BLOCK_N,
-            num_warps=8 if BLOCK_N <= 8192 else 16,
+…
         )
 """: """\
         x_hat = torch.empty(n_rows, n_cols, dtype=torch.float32, device=x.device)

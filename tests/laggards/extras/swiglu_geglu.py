@@ -7,33 +7,18 @@ laggards = [
     Laggard(
         "the activation is stored, then multiplied by up",
         swap={
-            '''\
+            """\
 def forward_kernel(
-    gate_ptr,
-    up_ptr,
-    y_ptr,
-    n_rows,
-    n_cols,
-    stride_gm,
-    stride_um,
-    GEGLU: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
-    """y = activation(gate) * up; a program owns a tile of BLOCK_M rows and BLOCK_N columns."""
+…
     # Tiles are counted along a row first; 64 bits: row number times stride may pass 2**31.
-''': '''\
+""": '''\
 def activate_kernel(gate_ptr, a_ptr, n_rows, n_cols, stride_gm, GEGLU: tl.constexpr, BLOCK_M: tl.constexpr,
                     BLOCK_N: tl.constexpr):  # fmt: skip
     """Reads mn, writes mn in fp32."""
 ''',
             """\
     # 2 reads and 1 write, 6 bytes an element of bf16; the activation itself never leaves the chip.
-    gate = tl.load(gate_ptr + offs_m[:, None] * stride_gm + offs_n[None, :], mask=mask, other=0.0)
-    up = tl.load(up_ptr + offs_m[:, None] * stride_um + offs_n[None, :], mask=mask, other=0.0)
-    g, u = gate.to(tl.float32), up.to(tl.float32)
-    p, _ = gate_parts(g, GEGLU)
-    # Rounded once, after the product.
+…
     tl.store(y_ptr + offs_m[:, None] * n_cols + offs_n[None, :], g * p * u, mask=mask)
 """: '''\
     g = tl.load(gate_ptr + offs_m[:, None] * stride_gm + offs_n[None, :], mask=mask, other=0.0).to(tl.float32)
@@ -125,19 +110,7 @@ def dup_kernel(
 """,
             """\
         backward_kernel[grid](
-            dy,
-            gate,
-            up,
-            dgate,
-            dup,
-            n_rows,
-            n_cols,
-            *dy.stride(),
-            gate.stride(0),
-            up.stride(0),
-            GEGLU=ctx.geglu,
-            **shape,
-            num_warps=4,
+…
         )
 """: """\
         rest = (n_rows, n_cols, *dy.stride(), gate.stride(0), up.stride(0))
