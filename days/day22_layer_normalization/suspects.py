@@ -101,7 +101,7 @@ SUSPECTS = {
         lambda var, eps: var.clamp(min=eps).sqrt()
     ),
     "eps is squared: add eps itself to the variance.": with_root(lambda var, eps: (var + eps * eps).sqrt()),
-    "eps is left out: a row of equal numbers then divides by 0.": (
+    "eps does not reach the variance: a row of equal numbers then divides by 0.": (
         lambda x, weight, bias, eps: scaled((x - mean_of(x)) / var_of(x).sqrt(), weight, bias)
     ),
     "The rows are divided by the variance; divide by its root.": (

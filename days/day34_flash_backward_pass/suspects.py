@@ -193,7 +193,7 @@ SUSPECTS = {
     "The causal mask lets one key too many through: key i + Sk - Sq is the last.": limited(
         lambda last: last + 1
     ),
-    "The causal mask has Sk and Sq the wrong way round: the shift is Sk - Sq.": limited(lambda last: -last),
+    "Sk and Sq are the wrong way round: query i sees keys up to i + Sk - Sq.": limited(lambda last: -last),
     "causal=True masks nothing: every query sees every key.": limited(lambda _: None),
     "Keys are masked though causal is False.": always_causal,
     "Every head reads the keys and values of head 0.": first_head,

@@ -38,6 +38,7 @@ from grader.runner_answers import Called, Compiled, Failed, Fault
 
 UNSEEN = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
 SECONDS = 0.5  # for one of them: some loop for ever
+COMPILING = 5.0  # for many that are compiled together
 FIND_CARRIES: Any = getattr(CodeGenerator, "_find_carries", None)  # of Triton 3.6 and later
 COLLECTED = 200_000  # objects made until garbage is looked for: a candidate makes tens of thousands
 BETWEEN = "\0"  # the texts of edits
@@ -71,7 +72,7 @@ class Editing:
         self.schemata = Schemata([Edit(n, *one) for n, one in numbered])
         refused = 0
         # Those that are refused may leave half an operation behind.
-        while isinstance(answer := self._planted()[0], Failed) and answer.fault.kind == "compile":
+        while isinstance(answer := self._planted(COMPILING)[0], Failed) and answer.fault.kind == "compile":
             if len(self.schemata.refused) == refused:
                 self.schemata = Schemata([])
                 break
@@ -94,11 +95,13 @@ class Editing:
                 function._unsafe_update_src(source)
         return self._call(lambda: loading.module("kernel", self.runner.path, bytes(blobs[0])))
 
-    def _planted(self) -> Reply:
+    def _planted(self, seconds: float = SECONDS) -> Reply:
         with self.schemata.planted(_functions(self.module)):
-            return self._call(lambda: self.module, self.schemata)
+            return self._call(lambda: self.module, self.schemata, seconds)
 
-    def _call(self, module: Callable[[], Any], schemata: Schemata | None = None) -> Reply:
+    def _call(
+        self, module: Callable[[], Any], schemata: Schemata | None = None, seconds: float = SECONDS
+    ) -> Reply:
         asked, path = self.header, self.runner.path
         world, bounds = World((), path), Bounds(path)
         specs = [*asked["arguments"], *asked["upstream"]]
@@ -109,7 +112,7 @@ class Editing:
         leaves = [arguments[position].requires_grad_() for position in asked["of"]]
         silent = contextlib.redirect_stdout(io.StringIO())
         try:
-            with _at_most(SECONDS), silent, _brief(), observed(world, bounds, schemata) as launches:
+            with _at_most(seconds), silent, _brief(), observed(world, bounds, schemata) as launches:
                 entry = getattr(module(), asked["entry"])
                 if asked["made"] and not isinstance(entry, TakingTensors):
                     entry = TakingTensors(entry, asked["made"])

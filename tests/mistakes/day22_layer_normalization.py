@@ -29,7 +29,7 @@ mistakes = [
             "The mean divides by n - 1"),
     Mistake("eps is added to the sum of squares", {RSTD: "tl.rsqrt(var + eps / n_cols)"},
             "eps is divided by n"),
-    Mistake("eps is left out", {RSTD: "tl.rsqrt(var)"}, "eps is left out"),
+    Mistake("eps is left out", {RSTD: "tl.rsqrt(var)"}, "eps does not reach"),
     Mistake("the variance divides by n - 1", {VAR: "tl.sum(centred * centred, axis=1) / (n_cols - 1)"},
             "n - 1"),
     Mistake("the root is missing", {RSTD: "(1 / (var + eps))"}, "root"),

@@ -107,7 +107,7 @@ SUSPECTS = {
     NONE + "o does: acc / l_i is 0 / 0.": without_keys(-math.inf),
     "The causal mask is aligned at the top left: query i sees keys up to i + Sk - Sq.": limited(lambda _: 0),
     "The causal mask hides the diagonal: query i sees key i + Sk - Sq too.": limited(lambda last: last - 1),
-    "The causal mask has Sk and Sq the wrong way round: the shift is Sk - Sq.": limited(lambda last: -last),
+    "Sk and Sq are the wrong way round: query i sees keys up to i + Sk - Sq.": limited(lambda last: -last),
     "causal=True masks nothing: every query sees every key.": limited(lambda _: None),
     "Every head reads the keys and values of head 0.": first_head,
     **{f"{ACC}(Blocks of {n} keys.)": in_blocks(n, keep_acc=True) for n in BLOCKS},

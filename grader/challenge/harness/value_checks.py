@@ -96,7 +96,8 @@ def _as_before(trial: Trial, number: int, out: torch.Tensor, want: Expected) -> 
 
 def _unwritten(out: torch.Tensor, want: Expected, stored: bool) -> list[Finding]:
     """Elements that hold poison, and should not; all were `stored`, where it comes from other memory."""
-    untouched = unwritten(out.to(want.dtype))
+    poison = unwritten(out.to(want.dtype))
+    untouched = poison.clone()
     if want.by_code:
         # Poison may be a legal code, and right by luck: not where every other element is poison, too.
         wrong = (out != want.right) & ~(out.isnan() & want.right.isnan())
@@ -107,7 +108,8 @@ def _unwritten(out: torch.Tensor, want: Expected, stored: bool) -> list[Finding]
     if not count:
         return []
     what = "hold what torch.empty leaves" if stored else "were never written"
-    reason = f"{count} of {out.numel()} elements {what}"
+    least = "at least " * (want.by_code and int(poison.sum()) > count)
+    reason = f"{least}{count} of {out.numel()} elements {what}"
     return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]
 
 

@@ -189,7 +189,7 @@ class Trier:
             report, _ = self._runner().ask(command, Compiled, [text], timeout=COMPILING)
         except RunnerLost:
             self.close()
-            return [*candidates]
+            report = Compiled([], [])
         if isinstance(report, Failed) or not report.numbers:
             self.compiles = False
             return [*candidates]

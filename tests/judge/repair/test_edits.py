@@ -93,7 +93,6 @@ WRONG = [
     ("unread", KERNEL, "at = pid * n_rows", "at = pid * stride_xn"),
     ("step", LOOP, "x_ptrs += BLOCK; n = stride_xm", "x_ptrs += BLOCK * stride_xm; n = stride_xm"),
     ("rescaled", SUM, "total += x", "total = total * m + x"),
-    ("wrapped", KERNEL, "s = x", "s = tl.abs(x)"),
     ("flag", LAUNCHER, "run(x, False)", "run(x, True)"),
     ("allocation", LAUNCHER, "z = x", "z = torch.empty_like(x)"),
     ("constant", LAUNCHER, "run(x, BLOCK=64)", "run(x, BLOCK=triton.next_power_of_2(n))"),
