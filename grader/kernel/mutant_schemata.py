@@ -29,10 +29,9 @@ from grader.kernel.ttir import Operation, operations
 from grader.kernel.ttir_parser import LEAVES
 
 NUMBERED = 1 << 30  # below minus this lies what stands for an edit's number: no program's is negative
-ACCESSES = ("load", "store")  # what a statement calls whose arguments are edited; and atomics
 EFFECTS = ("tt.store", "tt.atomic", "tt.assert", "tt.print", "tt.call", "scf.", "cf.")
-_MARKS = itertools.count()
 HELD = "_held_{}_{}"  # the name of an operand that has others beside it, by its line and place
+_MARKS = itertools.count()
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ SECONDS = 0.5  # for one of them: some loop for ever
 COMPILING = 5.0  # for many that are compiled together
 FIND_CARRIES: Any = getattr(CodeGenerator, "_find_carries", None)  # of Triton 3.6 and later
 COLLECTED = 200_000  # objects made until garbage is looked for: a candidate makes tens of thousands
-BETWEEN = "\0"  # the texts of edits
 REPEATED = 2  # times that a byte is stored: where all programs do the work of each, that is no cure
 
 
@@ -67,7 +66,7 @@ class Editing:
 
     def compile(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile edits of kernels, all at once, by a call of the file as it is."""
-        texts = blobs[0].decode().split(BETWEEN)
+        texts = (bytes(blob).decode() for blob in blobs)
         numbered = enumerate(zip(header["functions"], header["lines"], texts, strict=True), 1)
         self.schemata = Schemata([Edit(n, *one) for n, one in numbered])
         refused = 0
@@ -85,15 +84,15 @@ class Editing:
         if header["number"]:
             self.schemata.chosen = header["number"]
             return self._planted()
-        if header["function"]:
-            function = _functions(self.module)[header["function"]]
-            source = function.src
-            function._unsafe_update_src(blobs[0].decode())
-            try:
-                return self._call(lambda: self.module)
-            finally:
-                function._unsafe_update_src(source)
-        return self._call(lambda: loading.module("kernel", self.runner.path, bytes(blobs[0])))
+        function = _functions(self.module).get(header["function"])
+        if function is None:  # no kernel, or one that the module does not name
+            return self._call(lambda: loading.module("kernel", self.runner.path, bytes(blobs[-1])))
+        source = function.src
+        function._unsafe_update_src(bytes(blobs[0]).decode())
+        try:
+            return self._call(lambda: self.module)
+        finally:
+            function._unsafe_update_src(source)
 
     def _planted(self, seconds: float = SECONDS) -> Reply:
         with self.schemata.planted(_functions(self.module)):

@@ -40,7 +40,6 @@ WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 AT_ONCE = 16, 128  # candidates that are compiled together: first, and later
 COMPILING = 10.0  # seconds that may take
-BETWEEN = "\0"  # the texts of edits, on their way
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
 
@@ -185,8 +184,8 @@ class Trier:
             "lines": [one.at for one in edits],
         }
         try:
-            text = BETWEEN.join(one.statement for one in edits).encode()
-            report, _ = self._runner().ask(command, Compiled, [text], timeout=COMPILING)
+            texts = [one.statement.encode() for one in edits]
+            report, _ = self._runner().ask(command, Compiled, texts, timeout=COMPILING)
         except RunnerLost:
             self.close()
             report = Compiled([], [])
@@ -217,8 +216,8 @@ class Trier:
         """Whether it gets the first case right where results, addresses and races alone are looked at."""
         first, number = self.trials[0], self.numbers.get(candidate, 0)
         command = {"do": "edited", "number": number, "function": candidate.function}
-        source = (candidate.body or candidate.source).encode()
-        report, data = self._runner().ask(command, Called, [source], timeout=self.request.explain)
+        sources = [candidate.body.encode(), candidate.source.encode()]
+        report, data = self._runner().ask(command, Called, sources, timeout=self.request.explain)
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,12 @@ def test_the_last_hint_tells_the_edit() -> None:
     assert journal.untold(records, 13, last_hint=True) == records[0]["edit"]
     assert journal.untold(records, 8, last_hint=True) == ""
     assert journal.untold([*records, json.loads('{"day": 13, "event": "reset"}')], 13, last_hint=True) == ""
+
+
+def test_an_edit_is_found_in_a_kernel_that_is_no_name_of_the_module(warm: Warm, tmp_path: Path) -> None:
+    path, day = tmp_path / "kernel.py", catalog.find("13")
+    begin, mark, rest = swapped(day, {'other=-float("inf")': "other=0.0"}).partition("@triton.jit\n")
+    kernel, launcher, last = rest.partition("\n\n\ndef softmax(")
+    inside = "class Kernels:\n" + textwrap.indent(mark + kernel, "    ")
+    path.write_text(begin + inside + launcher + last.replace("softmax_kernel[", "Kernels.softmax_kernel["))
+    assert "with another `other=` every" in told(warm, path, "13", explain=WAIT).look_at
