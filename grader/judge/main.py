@@ -18,8 +18,7 @@ import torch
 
 from grader.challenge.harness.trial import Trial
 from grader.claim_result import Claimed
-from grader.diagnosis.diagnose import WHAT_IS_STORED, diagnose_or_say
-from grader.diagnosis.lines import lines_named
+from grader.diagnosis.diagnose import diagnose_or_say
 from grader.judge.bug_hunt_progress import hunted
 from grader.judge.checks import capability
 from grader.judge.failures import CheckFailed
@@ -61,9 +60,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
             events.send({"event": "broken", "text": suite.broken})
             return
         told = _verdict(session, suite.outcomes, quick)
-        seen_only = told["look_at"].startswith(WHAT_IS_STORED)
-        named = [] if seen_only else lines_named(told["look_at"])
-        fixed = repair(session, frozenset(named)) if request.explain and not quick else None
+        fixed = repair(session, told["look_at"]) if request.explain and not quick else None
         told |= {"look_at": fixed.look_at, "edit": fixed.edit} if fixed else {"edit": ""}
         right = told["status"] in ("passed", "slow", "inconclusive")
         told["limits"] = [asdict(limit) for limit in _limits(session, suite.limits)] if right else []

@@ -125,10 +125,10 @@ class Schemata:
         edits: list[tuple[int, list[ast.stmt]]] = getattr(node, "edits", [])
         if not edits:
             return stock(front_end, node)
-        scope, names = front_end.lscope, _stored([node])
-        before = dict(scope)
+        scope, before = front_end.lscope, dict(front_end.lscope)
         stock(front_end, node)
         after = dict(scope)
+        names = _stored([node]) | (stored_by_edits(node) & before.keys())
         values = {name: after[name] for name in names}
         for number, statements in edits:
             scope.clear()
@@ -154,6 +154,11 @@ class Schemata:
 def _wrapped(name: str, visit: Callable[..., Any]) -> Any:
     stock = getattr(CodeGenerator, name)
     return mock.patch.object(CodeGenerator, name, lambda front_end, node: visit(stock, front_end, node))
+
+
+def stored_by_edits(node: ast.AST) -> set[str]:
+    """The names that edits of a statement set, which are none of its tree."""
+    return _stored([each for _, body in getattr(node, "edits", []) for each in body])
 
 
 def _stored(statements: list[ast.stmt]) -> set[str]:
@@ -288,12 +293,22 @@ class Selection:
         return None if number is None else one.ins[1 if number == self.chosen else 2]
 
     def _step(self, one: Operation, step: Step) -> Step:
+        number = self.numbers.get(one.outs[0]) if one.outs else None
+        if (
+            number is not None
+        ):  # what passes make of a select, such as an extension of its condition, reads it
+            return partial(_decided, step, one.outs[0], number == self.chosen)
         taken = self._taken(one) if one.name == "arith.select" else None
         return step if taken is None else partial(_copied, one.outs[0], taken)
 
 
 def _copied(to: int, of: int, batch: Batch) -> None:
     batch[to] = batch[of]
+
+
+def _decided(step: Step, to: int, value: bool, batch: Batch) -> None:
+    step(batch)
+    batch[to] = batch[to] | value
 
 
 def _constant(operation: Operation) -> int:

@@ -24,7 +24,7 @@ from triton.runtime.jit import JITFunction
 
 from grader.kernel import frontend
 from grader.kernel.bounds import Bounds
-from grader.kernel.mutant_schemata import Edit, Schemata
+from grader.kernel.mutant_schemata import Edit, Schemata, stored_by_edits
 from grader.kernel.ttir import Uncompilable
 from grader.performance.timing.autograd_passes import results_of
 from grader.runner import backward, loading
@@ -173,6 +173,7 @@ def _carried(
     """What a loop carries: the names that were there before, and that its body sets."""
     inside = [n for one in node.body for n in ast.walk(one) if isinstance(n, ast.Name)]
     sets = {name.id for name in inside if isinstance(name.ctx, ast.Store)}
+    sets = sets.union(*(stored_by_edits(one) for body in node.body for one in ast.walk(body)))
     names = [name for name in liveins if name in sets and name not in ignore]
     values = [liveins[name] for name in names]
     if not all(map(code_generator._is_triton_value, values)):

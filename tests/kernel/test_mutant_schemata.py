@@ -34,7 +34,8 @@ def kernel(x_ptr, out_ptr, n, N: tl.constexpr):
         total += doubled(x) * step
     if n > 2:
         total = total + 1
-    tl.store(out_ptr + offs, total, mask=offs < n)
+    first = 0
+    tl.store(out_ptr + first + offs, total, mask=first + offs < n)
 
 
 EDITS = [
@@ -44,8 +45,11 @@ EDITS = [
     ("kernel", "total +=", "total -= doubled(x)"),
     ("kernel", "total +=", "pass"),
     ("kernel", "total = total + 1", "total = total - tl.max(x, axis=0)"),
-    ("kernel", "tl.store", "    tl.store(out_ptr + offs, x, mask=offs < n)"),
-    ("kernel", "tl.store", "tl.store(out_ptr + offs, total, mask=offs < n - 1)"),
+    ("kernel", "first = 0", "first = 1"),  # passes make an extension of the condition of that
+    ("kernel", "total +=", "        total += doubled(x) * step\n        n = n - 1"),
+    ("kernel", "total +=", "        x = x + 1"),
+    ("kernel", "tl.store", "    tl.store(out_ptr + first + offs, x, mask=first + offs < n)"),
+    ("kernel", "tl.store", "tl.store(out_ptr + first + offs, total, mask=first + offs < n - 1)"),
 ]
 REFUSED = [
     ("kernel", "x = tl.load", "x = tl.load(x_ptr + nothing, mask=offs < n, other=1.0)"),
@@ -54,7 +58,7 @@ REFUSED = [
 ]
 ELSEWHERE = [  # whose values are of another type, or which set what the statement does not
     ("kernel", "x = tl.load", "x = tl.load(x_ptr, mask=0 < n, other=1.0)"),
-    ("kernel", "total +=", "n = n + 1"),
+    ("kernel", "total +=", "other = n + 1"),
 ]
 FUNCTIONS: dict[str, Any] = {"doubled": doubled, "kernel": kernel}
 X = torch.tensor([1.0, 2.0, 4.0])

@@ -6,7 +6,7 @@ import ast
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from grader.judge.repair.edits import KINDS
 from grader.judge.repair.variable_roles import Scope, spelled
@@ -18,7 +18,8 @@ BARE = (ast.stmt, ast.keyword, ast.Call, ast.Subscript, ast.Tuple, ast.List)
 # or launches; one of a kernel; and one that a wrong result is made from, and no right one.
 NEAR, BEHIND, KERNEL, ALONE = 3.0, 2.0, 3.0, 3.0
 UNCOMPILED = ("loaded",)  # kinds of edits that mend only a kernel that does not compile
-VALUE = 0.1  # and how often what is no part of an address is, where addresses are wrong
+SELDOM = {"places": 0.1, "values": 0.3}  # and how often what is of the other sort is, where one is wrong
+Wrong = Literal["places", "values", ""]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Candidates:
         near: lines that a fact names: they are edited early.
         alone: lines that wrong results are made from, and no right ones.
         behind: lines that make what a near one reads, and launches.
-        places: it is addresses or masks that are wrong, and no values.
+        wrong: places, where it is addresses or masks, and no values; values, where a formula is known to be.
         compiles: the kernels compile, as they are.
     """
 
@@ -73,7 +74,7 @@ class Candidates:
         alone: frozenset[int] = frozenset(),
         behind: frozenset[int] = frozenset(),
         *,
-        places: bool = False,
+        wrong: Wrong = "",
         compiles: bool = False,
     ) -> None:
         self.source, self.raw, self.kept = source, source.encode(), kept
@@ -92,7 +93,7 @@ class Candidates:
         launchers = [function for function, scope in self.functions if not scope.kernel]
         sets = (node for one in launchers for node in ast.walk(one) if isinstance(node, ast.Assign))
         self.blocks = {node.lineno for node in sets if spelled(node.targets[0]).strip("()").isupper()}
-        self.places = places
+        self.wrong = wrong
         self.nodes = [
             (_Place(function, scope, *place), self.weight(*_lines(place[0])) * self._share(place[0], scope))
             for function, scope in self.functions
@@ -115,7 +116,8 @@ class Candidates:
                     yield candidate
 
     def _share(self, node: ast.AST, scope: Scope) -> float:
-        return VALUE if self.places and scope.is_value(node) else 1.0
+        other = "values" if scope.is_value(node) else "places" if scope.kernel else self.wrong
+        return SELDOM[self.wrong] if self.wrong and other != self.wrong else 1.0
 
     def weight(self, *lines: int) -> float:
         """How often what stands on these lines is at fault, beside others; 0 where it is not to be edited."""

@@ -45,6 +45,7 @@ OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 REDUCTIONS = {"sum", "max", "min", "argmax", "argmin", "cumsum", "cumprod", "reduce", "associative_scan"}
 LOOPS = {"range", "static_range"}
+CALLED = {*LOOPS, "load", "store", "arange", "cdiv"}  # what nobody calls needlessly
 ALLOCATIONS = {"empty", "zeros", "full", "empty_like", "zeros_like", "ones"}
 
 
@@ -269,6 +270,37 @@ def exchanged(node: Any, scope: Scope) -> Edits:
                 yield node, "".join({one: other, other: one}.get(part, part) for part in parts)
 
 
+def other_axis(node: Any, scope: Scope) -> Edits:
+    """All names of a line that stand for one axis, for those of another: m, BLOCK_M for n, BLOCK_N."""
+    if isinstance(node, ast.Assign):
+        words = re.split(r"(\w+)", spelled(node.value))
+        for one, other in itertools.permutations("mnk", 2):
+            turned = [_along(word, one, other) for word in words]
+            new = [word for word, before in zip(turned, words, strict=True) if word != before]
+            if len(new) > 1 and all(map(scope.sort, new)):
+                yield node.value, "".join(turned)
+
+
+def _along(name: str, one: str, other: str) -> str:
+    """The name with this letter, which ends it or a word of it, for that one."""
+    turned = re.sub(rf"{one}(?![^_])", other, name)
+    return re.sub(rf"{one.upper()}(?![^_])", other.upper(), turned)
+
+
+def reordered(node: Any, scope: Scope) -> Edits:
+    """A line and the next one changed over; or what they assign."""
+    follower = scope.next(node)
+    simple = ast.Assign | ast.AugAssign | ast.Expr
+    if not (isinstance(node, simple) and isinstance(follower, simple)):
+        return
+    both = changed(node, end_lineno=follower.end_lineno, end_col_offset=follower.end_col_offset)
+    indent = " " * node.col_offset
+    yield both, f"{spelled(follower)}\n{indent}{spelled(node)}"
+    if isinstance(node, ast.Assign) and isinstance(follower, ast.Assign):
+        one, other = (changed(to, value=of.value) for to, of in ((node, follower), (follower, node)))
+        yield both, f"{spelled(one)}\n{indent}{spelled(other)}"
+
+
 def rounded_up(node: Any, scope: Scope) -> Edits:
     """`//` where `cdiv` is needed, or the other way round."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
@@ -291,7 +323,7 @@ def function(node: Any, scope: Scope) -> Edits:
 
 def unwrapped(node: Any, scope: Scope) -> Edits:
     """A function that is not called."""
-    if isinstance(node, ast.Call) and node.args and name_of(node) not in LOOPS | {"load", "store", "arange"}:
+    if isinstance(node, ast.Call) and node.args and name_of(node) not in CALLED:
         yield node, node.args[0]
         if name_of(node) == "where" and len(node.args) == 3:
             yield node, node.args[1]
@@ -344,10 +376,10 @@ def statement(node: Any, scope: Scope) -> Edits:
 def axis(node: Any, scope: Scope) -> Edits:
     if name_of(node) in REDUCTIONS and node.args:
         named = any(each.arg == "axis" for each in node.keywords)
-        for other in ("0", "1", "None"):
+        for other in "01":
             if len(node.args) > 1 and not named and name_of(node) not in ("reduce", "associative_scan"):
                 yield node.args[1], other
-            elif named or other != "None":
+            else:
                 yield node, given(node, axis=other)
 
 
@@ -395,15 +427,21 @@ def mask(node: Any, scope: Scope) -> Edits:
         for other in scope.masks():
             if found[1] is None or other != spelled(found[1]):
                 yield node, _masked(node, found[0], other)
+    if isinstance(node, ast.Assign) and scope.kernel and scope.sort(spelled(node.targets[0])) == "mask":
+        for other in scope.masks():
+            yield node.value, other
+            yield node.value, ast.BinOp(node.value, ast.BitAnd(), parsed(f"({other})"))
 
 
 def mask_and_fill(node: Any, scope: Scope) -> Edits:
     if name_of(node) == "load" and (found := _accessed(node)) and found[1] is None:
         for other, value in itertools.product(scope.masks(), FILLS):
             yield node, given(node, mask=other, other=value)
-    if scope.kernel and isinstance(node, ast.Assign) and scope.is_float(node.value):
+    wholes = [node.value] if isinstance(node, ast.Assign) and scope.is_float(node.value) else []
+    wholes += node.args[:1] if name_of(node) in REDUCTIONS else []
+    for whole in wholes if scope.kernel else ():
         for other, value in itertools.product(scope.of("mask"), FILLS[:2]):
-            yield node.value, f"tl.where({other}, {spelled(node.value)}, {value})"
+            yield whole, f"tl.where({other}, {spelled(whole)}, {value})"
 
 
 def cast(node: Any, scope: Scope) -> Edits:
@@ -476,7 +514,8 @@ def atomic(node: Any, scope: Scope) -> Edits:
 
 def offset(node: Any, scope: Scope) -> Edits:
     """Where the program's part begins: its number times a stride, as one more term of an address."""
-    for place in _addresses(node, scope):
+    counted = isinstance(node, ast.Assign) and scope.sort(spelled(node.targets[0])) == "offsets"
+    for place in [node.value] if counted and scope.kernel else _addresses(node, scope):
         sizes = scope.of("size")
         apart = [*scope.of("stride"), *sizes, *map(" * ".join, itertools.combinations(sizes, 2))]
         for at, each in itertools.product(scope.of("program"), apart):
@@ -521,19 +560,28 @@ def allocation(node: Any, scope: Scope) -> Edits:
 
 
 def grid(node: Any, scope: Scope) -> Edits:
-    """One more factor of a number of programs."""
+    """One more factor of a number of programs; or one axis for several."""
     if not scope.kernel and name_of(node) == "cdiv":
         for size in scope.of("size"):
             yield node, f"{spelled(node)} * {size}"
             for block in scope.blocks():
                 yield node, f"{spelled(node)} * triton.cdiv({size}, {block})"
+    programs = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(node, ast.Assign) and "cdiv" in spelled(node.value):
+        programs = node.value
+    if not scope.kernel and isinstance(programs, ast.Tuple):
+        each = [f"({spelled(one)})" if isinstance(one, ast.BinOp) else spelled(one) for one in programs.elts]
+        if len(each) > 1:
+            yield programs, f"({' * '.join(each)},)"
+        for size in scope.of("size") if len(each) == 1 and "cdiv" not in each[0] else ():
+            yield programs, f"({each[0]} * {size},)"
 
 
 def advanced(node: Any, scope: Scope) -> Edits:
     """What every turn of a loop must keep for the next one, at its end."""
-    if scope.kernel and isinstance(node, ast.For | ast.While) and not hasattr(node.body[-1], "body"):
-        last, indent = node.body[-1], " " * node.body[-1].col_offset
-        inside, used = names(node, ast.Store), names(node, ast.Load)
+    loop = scope.loop_that_ends_in(node)
+    if scope.kernel and loop and not hasattr(node, "body"):
+        inside, used = names(loop, ast.Store), names(loop, ast.Load)
         kept = [old for old in scope.of("value") if old in used - inside and old in scope.stored]
         lines = [f"{old} = {new}" for old in kept for new in scope.of("value") if new in inside]
         steps = [*scope.of("constexpr"), *scope.of("size")]
@@ -541,7 +589,21 @@ def advanced(node: Any, scope: Scope) -> Edits:
         still = [one for one in scope.of("pointer") if one in used - inside and one in scope.stored]
         lines += [f"{pointer} += {way}" for pointer, way in itertools.product(still, ways)]
         for line in lines:
-            yield last, f"{spelled(last)}\n{indent}{line}"
+            yield node, f"{spelled(node)}\n{' ' * node.col_offset}{line}"
+
+
+def restarted(node: Any, scope: Scope) -> Edits:
+    """A pointer that a loop moves, set before it to where it began."""
+    loop = scope.next(node)
+    if scope.kernel and isinstance(loop, ast.For | ast.While):
+        moved = {
+            one.target.id
+            for one in ast.walk(loop)
+            if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
+        }
+        for one, start in itertools.permutations(scope.of("pointer"), 2):
+            if one in moved and start not in moved:
+                yield node, f"{spelled(node)}\n{' ' * node.col_offset}{one} = {start}"
 
 
 def returned(node: Any, scope: Scope) -> Edits:
@@ -600,6 +662,9 @@ KINDS: Mapping[str, Kind] = {
         (returned, "something else returned", 8),
         (grid, "more programs in the grid", 0.6),
         (advanced, "one more line at the end of the loop, which keeps something,", 0.3),
+        (restarted, "a pointer set anew behind it", 1),
+        (reordered, "this line and the next one, or what they assign, swapped,", 0.4),
+        (other_axis, "the names of another axis", 1.5),
         (name, "another name than `{it}`", 0.25),
         (far_name, "another name than `{it}`", 0.07),
         (other_name, "another name than `{it}`", 0.04),

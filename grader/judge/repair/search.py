@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import os
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -19,16 +20,18 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any
 
+from grader.challenge.harness.answer_checks import form_findings
 from grader.challenge.harness.argument_serialization import Answer, pack_arguments, read_outputs
 from grader.challenge.harness.run_case import again, attempt, judged, untried
 from grader.challenge.harness.runner_client import Runner, RunnerLost, ask_to_load, made_of
 from grader.challenge.harness.trial import Trial
 from grader.challenge.loading import weight
+from grader.diagnosis.diagnose import WHAT_IS_STORED
 from grader.diagnosis.launch_record import involved
-from grader.diagnosis.lines import grids, launches
+from grader.diagnosis.lines import grids, launches, lines_named
 from grader.diagnosis.provenance import MISPLACED, alone_behind, made_on
 from grader.diagnosis.source_context import functions, jitted, outside_kernels, spelled
-from grader.judge.repair.candidates import Candidate, Candidates
+from grader.judge.repair.candidates import Candidate, Candidates, Wrong
 from grader.judge.repair.edits import KINDS
 from grader.judge.session import Session
 from grader.request import Request
@@ -40,6 +43,7 @@ WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 AT_ONCE = 16, 128  # candidates that are compiled together: first, and later
 COMPILING = 10.0  # seconds that may take
+NEARLY = 0.25  # of an element and of the mean magnitude beside it: how far off what is right never lies
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
 
@@ -71,17 +75,22 @@ class Repair:
 
 
 def _short(code: str) -> str:
-    """On one line."""
-    return " ".join(code.split())
+    """On one line; of several statements each without its comment."""
+    first, _, rest = code.partition("\n")
+    try:
+        body = ast.parse(f"{first}\n{textwrap.dedent(rest)}").body
+    except SyntaxError:
+        body = []
+    return "; ".join(map(ast.unparse, body)) if len(body) > 1 else " ".join(code.split())
 
 
-def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
+def repair(session: Session, look_at: str) -> Repair | None:
     """The first candidate that gets every case right, if one was found in time.
 
     None is looked for where several bugs are hunted, and where a test is judged.
 
     Args:
-        pointed: lines that the diagnosis names: they are edited first.
+        look_at: what the diagnosis points to: the lines that it names are edited first.
     """
     evidence = session.evidence
     hunt = any(challenge.bugs or challenge.judges for challenge in session.challenges)
@@ -92,15 +101,17 @@ def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
     trials = failed + [trial for trial in evidence.passed if _tryable(trial)]
     trials = [trial.on_cpu() for trial in trials] if session.device == "cuda" else trials
     facts = [trial.findings[0] for trial in failed]
-    near = pointed.union(int(finding.facts.get("line") or 0) for finding in facts) - {0}
+    formula = look_at.startswith("the formula")
+    pointed = () if look_at.startswith(WHAT_IS_STORED) else lines_named(look_at)
+    near = frozenset(pointed).union(int(finding.facts.get("line") or 0) for finding in facts) - {0}
     tree, kind = ast.parse(evidence.source), facts[0].kind
     launched = grids(tree, outside_kernels(tree)) if kind == "unwritten" else set()
     kept = evidence.given | _elsewhere(failed[0], evidence.source, tree)
     alone = alone_behind(failed[0], evidence) | launched
     behind = frozenset(made_on(near, tree) | launches(tree, outside_kernels(tree)))
-    compiles, places = kind != "error", kind in MISPLACED
+    wrong: Wrong = "places" if kind in MISPLACED else "values" if formula else ""
     candidates = Candidates(
-        evidence.source, kept, near | launched, alone, behind, places=places, compiles=compiles
+        evidence.source, kept, near | launched, alone, behind, wrong=wrong, compiles=kind != "error"
     )
     return _Search(session, trials, candidates).run()
 
@@ -221,7 +232,7 @@ class Trier:
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))
-        return judged(first, answer, self.request).passed
+        return _near(first, answer) and judged(first, answer, self.request).passed
 
     def _judged(self, source: str) -> bool:
         request = replace(self.request, source=source.encode(), scratch="")  # it is confined by now
@@ -255,6 +266,19 @@ class Trier:
         if self.runner:
             self.runner.close()
         self.runner = None
+
+
+def _near(trial: Trial, answer: Answer) -> bool:
+    """Whether the element that was most wrong may be right now: that alone tells most candidates apart."""
+    facts, trial = trial.findings[0].facts, replace(trial, answer=answer)
+    if "index" not in facts or "result" not in facts or trial.challenge.chance or form_findings(trial):
+        return True
+    out, want = trial.outputs[facts["result"]], trial.wanted[facts["result"]]
+    if not out.is_floating_point():
+        return True
+    exact = want.exact.double()
+    one, right = (float(each.view(want.shape)[tuple(facts["index"])]) for each in (out, exact))
+    return one == right or not abs(one - right) > NEARLY * (abs(right) + float(exact.abs().mean()))
 
 
 def _hand_over(runner: Runner, trial: Trial, request: Request) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeGuard, TypeVar
 
 from grader.diagnosis.source_context import unread
@@ -107,6 +108,14 @@ class Scope:
             self._note(node)
         self.unread = [name for name in unread(function) if name in self._sorts]
         self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+        bodies = (
+            body
+            for node in ast.walk(function)
+            for body in (getattr(node, "body", []), getattr(node, "orelse", []))
+        )
+        self._next = {
+            one: other for body in bodies if isinstance(body, list) for one, other in pairwise(body)
+        }
 
     def _of_parameter(self, parameter: ast.arg) -> str:
         name = parameter.arg
@@ -118,6 +127,8 @@ class Scope:
             return "pointer"
         if "stride" in name:
             return "stride"
+        if "pid" in name or "offs" in name:  # of what a kernel calls
+            return "program" if "pid" in name else "offsets"
         return "size" if name in self._counted else "scalar"
 
     def _note(self, node: ast.AST) -> None:
@@ -236,6 +247,15 @@ class Scope:
         return not isinstance(parent, ast.Call) and not (
             isinstance(parent, ast.BinOp) and self.is_pointer(parent)
         )
+
+    def next(self, node: ast.AST) -> Any:
+        """The statement after a statement in its block."""
+        return self._next.get(node)
+
+    def loop_that_ends_in(self, node: ast.AST) -> ast.For | ast.While | None:
+        """The loop whose body this statement ends."""
+        parent = self._parents.get(node)
+        return parent if isinstance(parent, ast.For | ast.While) and parent.body[-1] is node else None
 
     def ends(self, node: ast.AST) -> bool:
         """Whether it is the last statement of the function."""

@@ -52,7 +52,23 @@ def run(x, w):
     y = torch.empty(m, n, dtype=x.dtype)
     {line}
 """
+RESTARTED = """p = x_ptr
+    for turn in range(0, 2):
+        p += BLOCK
+    s = 0.0
+    p = x_ptr
+    for turn in range(0, 2):
+        p += BLOCK"""
 WRONG = [
+    ("mask", KERNEL, "seen = offs < n_rows", "seen = offs < n_cols"),
+    ("mask", KERNEL, "seen = offs < n_rows", "seen = (offs < n_rows) & (offs >= 0)"),
+    ("mask_and_fill", KERNEL, "s = tl.sum(x, axis=0)", "s = tl.sum(tl.where(mask, x, 0.0), axis=0)"),
+    ("reordered", KERNEL, "m = total\n    s = m", "s = m\n    m = total"),
+    ("reordered", KERNEL, "s = pid // 2\n    t = pid % 2", "s = pid % 2\n    t = pid // 2"),
+    ("other_axis", LAUNCHER, "tiles = triton.cdiv(m, BLOCK_M)", "tiles = triton.cdiv(n, BLOCK_N)"),
+    ("grid", LAUNCHER, "kernel[(m, n)](x, y)", "kernel[(m * n,)](x, y)"),
+    ("grid", LAUNCHER, "kernel[(m,)](x, y)", "kernel[(m * n,)](x, y)"),
+    ("restarted", KERNEL, RESTARTED.replace("    p = x_ptr\n    for", "    for"), RESTARTED),
     ("axis", KERNEL, "s = tl.sum(x, axis=1)", "s = tl.sum(x, axis=0)"),
     ("axis", KERNEL, "s = tl.sum(x)", "s = tl.sum(x, axis=0)"),
     ("broadcast", KERNEL, "s = offs[:, None] * n_cols", "s = offs[None, :] * n_cols"),
