@@ -562,7 +562,10 @@ def allocation(node: Any, scope: Scope) -> Edits:
 def grid(node: Any, scope: Scope) -> Edits:
     """One more factor of a number of programs; or one axis for several."""
     if not scope.kernel and name_of(node) == "cdiv":
-        for size in scope.of("size"):
+        counted = names(
+            scope.whole(node), ast.Load
+        )  # of a side that is counted by now more programs do nothing
+        for size in [one for one in scope.of("size") if one not in counted]:
             yield node, f"{spelled(node)} * {size}"
             for block in scope.blocks():
                 yield node, f"{spelled(node)} * triton.cdiv({size}, {block})"
@@ -593,17 +596,12 @@ def advanced(node: Any, scope: Scope) -> Edits:
 
 
 def restarted(node: Any, scope: Scope) -> Edits:
-    """A pointer that a loop moves, set before it to where it began."""
+    """A pointer that two loops move, set before the second to where it began."""
     loop = scope.next(node)
-    if scope.kernel and isinstance(loop, ast.For | ast.While):
-        moved = {
-            one.target.id
-            for one in ast.walk(loop)
-            if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
-        }
-        for one, start in itertools.permutations(scope.of("pointer"), 2):
-            if one in moved and start not in moved:
-                yield node, f"{spelled(node)}\n{' ' * node.col_offset}{one} = {start}"
+    again = scope.moved(loop) & set().union(*(scope.moved(one) for one in scope.loops if one is not loop))
+    for one, start in itertools.product(sorted(again), scope.of("pointer")) if scope.kernel else ():
+        if start not in scope.moved(loop):
+            yield node, f"{spelled(node)}\n{' ' * node.col_offset}{one} = {start}"
 
 
 def returned(node: Any, scope: Scope) -> Edits:
@@ -662,7 +660,7 @@ KINDS: Mapping[str, Kind] = {
         (returned, "something else returned", 8),
         (grid, "more programs in the grid", 0.6),
         (advanced, "one more line at the end of the loop, which keeps something,", 0.3),
-        (restarted, "a pointer set anew behind it", 1),
+        (restarted, "a pointer set back behind this line,", 4),
         (reordered, "this line and the next one, or what they assign, swapped,", 0.4),
         (other_axis, "the names of another axis", 1.5),
         (name, "another name than `{it}`", 0.25),

@@ -81,6 +81,7 @@ class Scope:
         stored: names that it assigns.
         blocks_of_rows: it has blocks with two axes.
         unread: names that it sets or is given, and that nothing reads.
+        loops: that it runs.
     """
 
     def __init__(self, function: ast.FunctionDef, constants: Sequence[str] = ()) -> None:
@@ -106,6 +107,7 @@ class Scope:
             self._sorts[parameter.arg] = self._of_parameter(parameter)
         for node in ast.walk(function):
             self._note(node)
+        self.loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
         self.unread = [name for name in unread(function) if name in self._sorts]
         self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
         bodies = (
@@ -251,6 +253,18 @@ class Scope:
     def next(self, node: ast.AST) -> Any:
         """The statement after a statement in its block."""
         return self._next.get(node)
+
+    def whole(self, node: ast.AST) -> ast.AST:
+        """The expression that it is part of."""
+        while isinstance(parent := self._parents.get(node), ast.expr):
+            node = parent
+        return node
+
+    def moved(self, loop: ast.AST | None) -> set[str]:
+        """The pointers that a loop moves."""
+        inside = ast.walk(loop) if loop in self.loops and loop else ()
+        to = [one.target for one in inside if isinstance(one, ast.AugAssign)]
+        return {one.id for one in to if isinstance(one, ast.Name) and self.sort(one.id) == "pointer"}
 
     def loop_that_ends_in(self, node: ast.AST) -> ast.For | ast.While | None:
         """The loop whose body this statement ends."""

@@ -1,4 +1,4 @@
-"""260 slips by people who had not seen the rules: each fails, something is said of it, no proof is untrue.
+"""320 slips by people who had not seen the rules: each fails, something is said of it, no proof is untrue.
 
 `tests/slips.jsonl` has them: the day, what was done wrong, the edit of our solution, a piece of the line to
 blame. Every 100th is graded here; test_search.py has four whose edit must be found.
