@@ -39,7 +39,7 @@ def out_of_bounds(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
     if masked:
         said, look_at = _let_through(facts, line, guard, evidence)
         return f"{though}: {said}", look_at
-    look_at = f"the mask on line {line}{made(source, line)}" if line else "the mask of the store"
+    look_at = f"line {line}, which has no mask" if line else "the mask of the store"
     if line and "mask" not in source:
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
     if facts["kind"] == "load":

@@ -114,7 +114,8 @@ def _astray(overruns: Sequence[Overrun]) -> CheckFailed:
     mask = "its mask lets them through" if beside.masked else "no mask holds them back"
     said = f"Line {beside.line} {beside.kind}s {beside.where} in program {tuple(beside.program)}: {mask}."
     cause = {"reason": said, **asdict(beside)}
-    return CheckFailed("failed", cause, (said, f"the mask on line {beside.line}"))
+    line = f"the mask on line {beside.line}" if beside.masked else f"line {beside.line}, which has no mask"
+    return CheckFailed("failed", cause, (said, line))
 
 
 def _told(failed: Failed, source: str) -> tuple[str, Diagnosis, str]:

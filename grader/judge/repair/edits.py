@@ -422,15 +422,22 @@ def _masked(node: ast.Call, at: int, text: str) -> ast.Call:
 
 
 def mask(node: Any, scope: Scope) -> Edits:
-    """A mask where none is, or another one."""
-    if found := _accessed(node):
+    """Another mask of an access, or another one with a name, or one more condition in that."""
+    if (found := _accessed(node)) and found[1]:
         for other in scope.masks():
-            if found[1] is None or other != spelled(found[1]):
+            if other != spelled(found[1]):
                 yield node, _masked(node, found[0], other)
     if isinstance(node, ast.Assign) and scope.kernel and scope.sort(spelled(node.targets[0])) == "mask":
         for other in scope.masks():
             yield node.value, other
             yield node.value, ast.BinOp(node.value, ast.BitAnd(), parsed(f"({other})"))
+
+
+def unmasked(node: Any, scope: Scope) -> Edits:
+    """A mask where none is."""
+    if (found := _accessed(node)) and not found[1]:
+        for other in scope.masks():
+            yield node, given(node, mask=other)
 
 
 def mask_and_fill(node: Any, scope: Scope) -> Edits:
@@ -647,6 +654,7 @@ KINDS: Mapping[str, Kind] = {
         (turned_over, "columns and rows swapped", 2),
         (fill, "another `other=`", 0.85),
         (mask, "another mask", 0.4),
+        (unmasked, "a mask", 0.4),
         (mask_and_fill, "a mask", 0.2),
         (cast, "another cast, or none,", 0.45),
         (precision, "another precision of the product", 3),
@@ -658,7 +666,7 @@ KINDS: Mapping[str, Kind] = {
         (block_start, "the program's number times its block", 0.5),
         (allocation, "another dtype, shape or start of what is allocated", 4),
         (returned, "something else returned", 8),
-        (grid, "more programs in the grid", 0.6),
+        (grid, "another grid", 0.6),
         (advanced, "one more line at the end of the loop, which keeps something,", 0.3),
         (restarted, "a pointer set back behind this line,", 4),
         (reordered, "this line and the next one, or what they assign, swapped,", 0.4),

@@ -73,7 +73,7 @@ WRONG = [
     ("axis", KERNEL, "s = tl.sum(x)", "s = tl.sum(x, axis=0)"),
     ("broadcast", KERNEL, "s = offs[:, None] * n_cols", "s = offs[None, :] * n_cols"),
     ("fill", KERNEL, "s = tl.load(x_ptr, mask=mask)", "s = tl.load(x_ptr, mask=mask, other=float('inf'))"),
-    ("mask", KERNEL, "s = tl.load(x_ptr + offs)", "s = tl.load(x_ptr + offs, mask=mask)"),
+    ("unmasked", KERNEL, "s = tl.load(x_ptr + offs)", "s = tl.load(x_ptr + offs, mask=mask)"),
     ("cast", KERNEL, "s = x.to(tl.float16)", "s = x"),
     ("cast", KERNEL, "s = tl.exp(x)", "s = tl.exp((x).to(tl.float32))"),
     ("loaded", KERNEL, "s = x_ptr + offs", "s = tl.load(x_ptr + offs)"),
@@ -172,7 +172,7 @@ def test_lines_that_the_diagnosis_names_come_first_then_those_behind_them() -> N
     loads = source[: source.index("tl.load")].count("\n") + 1
     total = source[: source.index("total =")].count("\n") + 1
     assert made.weight(near) > made.weight(loads) > made.weight(total)
-    assert next(one for one in made if one.kind == "mask").line == near
+    assert next(one for one in made if one.kind == "unmasked").line == near
 
 
 def test_lines_that_only_wrong_results_are_made_from_come_before_others() -> None:
