@@ -294,9 +294,7 @@ class Selection:
 
     def _step(self, one: Operation, step: Step) -> Step:
         number = self.numbers.get(one.outs[0]) if one.outs else None
-        if (
-            number is not None
-        ):  # what passes make of a select, such as an extension of its condition, reads it
+        if number is not None:  # of a select of two constants a pass makes an extension of its condition
             return partial(_decided, step, one.outs[0], number == self.chosen)
         taken = self._taken(one) if one.name == "arith.select" else None
         return step if taken is None else partial(_copied, one.outs[0], taken)

@@ -569,16 +569,15 @@ def allocation(node: Any, scope: Scope) -> Edits:
 def grid(node: Any, scope: Scope) -> Edits:
     """One more factor of a number of programs; or one axis for several."""
     if not scope.kernel and name_of(node) == "cdiv":
-        counted = names(
-            scope.whole(node), ast.Load
-        )  # of a side that is counted by now more programs do nothing
+        counted = names(scope.whole(node), ast.Load)  # more programs of these sides have nothing to do
         for size in [one for one in scope.of("size") if one not in counted]:
             yield node, f"{spelled(node)} * {size}"
             for block in scope.blocks():
                 yield node, f"{spelled(node)} * triton.cdiv({size}, {block})"
-    programs = node.slice if isinstance(node, ast.Subscript) else None
-    if isinstance(node, ast.Assign) and "cdiv" in spelled(node.value):
-        programs = node.value
+    launch = isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
+    programs = node.func.slice if launch else getattr(node, "value", None)
+    if not launch and not (isinstance(node, ast.Assign) and "cdiv" in spelled(node.value)):
+        return
     if not scope.kernel and isinstance(programs, ast.Tuple):
         each = [f"({spelled(one)})" if isinstance(one, ast.BinOp) else spelled(one) for one in programs.elts]
         if len(each) > 1:
