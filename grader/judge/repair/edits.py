@@ -294,11 +294,15 @@ def reordered(node: Any, scope: Scope) -> Edits:
     if not (isinstance(node, simple) and isinstance(follower, simple)):
         return
     both = changed(node, end_lineno=follower.end_lineno, end_col_offset=follower.end_col_offset)
-    indent = " " * node.col_offset
-    yield both, f"{spelled(follower)}\n{indent}{spelled(node)}"
+    yield both, _followed(follower, spelled(node))
     if isinstance(node, ast.Assign) and isinstance(follower, ast.Assign):
         one, other = (changed(to, value=of.value) for to, of in ((node, follower), (follower, node)))
-        yield both, f"{spelled(one)}\n{indent}{spelled(other)}"
+        yield both, _followed(one, spelled(other))
+
+
+def _followed(node: Any, line: str) -> str:
+    """A statement, and a line behind it."""
+    return f"{spelled(node)}\n{' ' * node.col_offset}{line}"
 
 
 def rounded_up(node: Any, scope: Scope) -> Edits:
@@ -588,8 +592,8 @@ def grid(node: Any, scope: Scope) -> Edits:
 
 def advanced(node: Any, scope: Scope) -> Edits:
     """What every turn of a loop must keep for the next one, at its end."""
-    loop = scope.loop_that_ends_in(node)
-    if scope.kernel and loop and not hasattr(node, "body"):
+    loop = scope.ended_by(node)
+    if scope.kernel and isinstance(loop, ast.For | ast.While) and not hasattr(node, "body"):
         inside, used = names(loop, ast.Store), names(loop, ast.Load)
         kept = [old for old in scope.of("value") if old in used - inside and old in scope.stored]
         lines = [f"{old} = {new}" for old in kept for new in scope.of("value") if new in inside]
@@ -598,7 +602,7 @@ def advanced(node: Any, scope: Scope) -> Edits:
         still = [one for one in scope.of("pointer") if one in used - inside and one in scope.stored]
         lines += [f"{pointer} += {way}" for pointer, way in itertools.product(still, ways)]
         for line in lines:
-            yield node, f"{spelled(node)}\n{' ' * node.col_offset}{line}"
+            yield node, _followed(node, line)
 
 
 def restarted(node: Any, scope: Scope) -> Edits:
@@ -607,7 +611,7 @@ def restarted(node: Any, scope: Scope) -> Edits:
     again = scope.moved(loop) & set().union(*(scope.moved(one) for one in scope.loops if one is not loop))
     for one, start in itertools.product(sorted(again), scope.of("pointer")) if scope.kernel else ():
         if start not in scope.moved(loop):
-            yield node, f"{spelled(node)}\n{' ' * node.col_offset}{one} = {start}"
+            yield node, _followed(node, f"{one} = {start}")
 
 
 def returned(node: Any, scope: Scope) -> Edits:
@@ -624,9 +628,13 @@ def returned(node: Any, scope: Scope) -> Edits:
             yield node.value, other
         for both in itertools.permutations(scope.allocated(), 2):
             yield node.value, ", ".join(both)
-    if scope.ends(node) and isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+    if (
+        isinstance(scope.ended_by(node), ast.FunctionDef)
+        and isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+    ):
         for name in scope.allocated():
-            yield node, f"{spelled(node)}\n{' ' * node.col_offset}return {name}"
+            yield node, _followed(node, f"return {name}")
 
 
 @dataclass(frozen=True)

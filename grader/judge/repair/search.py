@@ -43,7 +43,7 @@ WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 AT_ONCE = 16, 128  # candidates that are compiled together: first, and later
 COMPILING = 10.0  # seconds that may take
-NEARLY = 0.25  # of an element and of the mean magnitude beside it: how far off what is right never lies
+NEARLY = 0.25  # of an element and of the mean magnitude beside it: what lies further off is wrong
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
 
@@ -232,7 +232,7 @@ class Trier:
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))
-        return _near(first, answer) and judged(first, answer, self.request).passed
+        return _may_be_right(first, answer) and judged(first, answer, self.request).passed
 
     def _judged(self, source: str) -> bool:
         request = replace(self.request, source=source.encode(), scratch="")  # it is confined by now
@@ -268,8 +268,8 @@ class Trier:
         self.runner = None
 
 
-def _near(trial: Trial, answer: Answer) -> bool:
-    """Whether the element that was most wrong may be right now: that alone tells most candidates apart."""
+def _may_be_right(trial: Trial, answer: Answer) -> bool:
+    """Whether the element that was most wrong is nearly right now: that alone tells most candidates apart."""
     facts, trial = trial.findings[0].facts, replace(trial, answer=answer)
     if "index" not in facts or "result" not in facts or trial.challenge.chance or form_findings(trial):
         return True

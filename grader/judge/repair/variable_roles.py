@@ -266,15 +266,11 @@ class Scope:
         to = [one.target for one in inside if isinstance(one, ast.AugAssign)]
         return {one.id for one in to if isinstance(one, ast.Name) and self.sort(one.id) == "pointer"}
 
-    def loop_that_ends_in(self, node: ast.AST) -> ast.For | ast.While | None:
-        """The loop whose body this statement ends."""
+    def ended_by(self, node: ast.AST) -> ast.AST | None:
+        """The loop, the branch or the function whose body ends with this statement."""
         parent = self._parents.get(node)
-        return parent if isinstance(parent, ast.For | ast.While) and parent.body[-1] is node else None
-
-    def ends(self, node: ast.AST) -> bool:
-        """Whether it is the last statement of the function."""
-        parent = self._parents.get(node)
-        return isinstance(parent, ast.FunctionDef) and parent.body[-1] is node
+        body = getattr(parent, "body", None)
+        return parent if isinstance(body, list) and body[-1] is node else None
 
     def is_operand(self, node: ast.AST) -> bool:
         """Whether a factor or a term may be missing here: a whole value, an argument, a part of a sum."""
